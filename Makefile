@@ -1,0 +1,117 @@
+# Each target sets up what it needs on a machine that has Python 3.11, 3.12 or 3.13 and nothing else.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+MAKEFLAGS += --no-builtin-rules
+.PHONY: help demo test check lab bench soak clean
+
+# The interpreter of version $(1): on PATH, else the newest that pyenv holds.
+is = import sys; sys.exit(sys.version_info[:2] != tuple(map(int, "$(1)".split("."))))
+interpreter = $(shell for p in python$(1) python3 python \
+    $$(ls -d "$$(pyenv root 2>/dev/null)"/versions/$(1).*/bin/python 2>/dev/null | sort -rV); do \
+    "$$p" -c '$(is)' 2>/dev/null && { command -v "$$p"; break; }; done)
+
+PYTHON_3.11 := $(call interpreter,3.11)
+PYTHON_3.12 := $(call interpreter,3.12)
+PYTHON_3.13 := $(call interpreter,3.13)
+FOUND := $(foreach v,3.11 3.12 3.13,$(if $(PYTHON_$(v)),$(v)))
+
+# `make PYTHON=/path/to/python` starts from another one.
+ifdef PYTHON
+  VERSION := $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  PYTHON_$(VERSION) := $(PYTHON)
+else
+  VERSION := $(firstword $(FOUND))
+endif
+OTHERS := $(filter-out $(VERSION),$(FOUND))
+
+# An environment is fresh while its stamp is newer than what it was made from. The stamp carries
+# the version, so a change of interpreter makes the environment anew.
+define environment
+$(1)/.%-$(2): pyproject.toml constraints.txt
+	$$(call have-venv,$(2))
+	"$(1)/bin/python" -c 'import pip; $(call is,$(2))' 2>/dev/null \
+	  || "$(PYTHON_$(2))" -m venv --clear "$(1)"
+	"$(1)/bin/python" -m pip install -qq --disable-pip-version-check \
+	  -c constraints.txt --editable '.$$(if $$(filter-out demo,$$*),[$$*])'
+	@echo "$(1): Python $(2), $$$$($(1)/bin/python -m pip list 2>/dev/null | tail -n +3 | wc -l) packages"
+	@touch "$$@"
+endef
+
+# Debian keeps this part of the standard library in a package of its own.
+define have-venv
+	@"$(PYTHON_$(1))" -c 'import ensurepip, venv' 2>/dev/null || { \
+	  command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] \
+	    || { echo "Python $(1) lacks its venv module: install the package python$(1)-venv"; exit 1; }; \
+	  apt-get update -qq && apt-get install -qq --no-install-recommends "python$(1)-venv"; }
+endef
+
+$(eval $(call environment,.venv,$(VERSION)))
+$(foreach v,$(OTHERS),$(eval $(call environment,.venv-$(v),$(v))))
+
+ifeq ($(VERSION),)
+  $(info No Python 3.11, 3.12 or 3.13 on PATH or in pyenv. On Debian: apt-get install python3 python3-venv)
+  $(error no Python to start from)
+endif
+BIN := .venv/bin
+DEMO := .venv/.demo-$(VERSION)
+TEST := .venv/.test-$(VERSION)
+LAB := .venv/.lab-$(VERSION)
+
+help:
+	@echo "make demo   watch a Flow wait for a job, here in the terminal; it ends by itself"
+	@echo "make test   lint, types, contracts; every test on Python $(VERSION), unit tests on: $(or $(OTHERS),no other found)"
+	@echo "make check  lint, types and contracts only"
+	@echo "make lab    JupyterLab on the first tutorial"
+	@echo "make bench  figures and ratios"
+	@echo "make soak   long proof"
+	@echo "make clean  remove environments, caches and builds"
+
+demo: $(DEMO)
+	$(BIN)/python -m dexnb run dexnb.examples.polling:PollingFlow --serve-jobs
+
+check: $(TEST)
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m interrogate dexnb
+
+# Tests that judge real time run alone; pytest leaves with 5 when it was given none.
+EVERY := not soak and not bench
+UNIT := $(EVERY) and not slow and not ui and not external
+pytest = $(1)/bin/python -m pytest
+define tests
+	$(pytest) -m "timing and $(2)" || [ $$? = 5 ]
+	$(pytest) -n 2 -m "not timing and $(2)"
+endef
+
+test: check test-$(VERSION) $(OTHERS:%=test-%)
+
+.PHONY: test-$(VERSION) $(OTHERS:%=test-%)
+test-$(VERSION): $(TEST)
+	$(call tests,.venv,$(EVERY))
+
+$(foreach v,$(OTHERS),$(eval test-$(v): .venv-$(v)/.test-$(v)))
+$(OTHERS:%=test-%): test-%:
+	$(call tests,.venv-$*,$(UNIT))
+
+bench: $(TEST)
+	$(BIN)/python -m pytest -m bench -s -p no:randomly --timeout=600
+
+soak: $(TEST)
+	$(BIN)/python -m pytest -m soak -s -p no:randomly --timeout=14400
+
+NOTEBOOK := notebooks/01_polling.ipynb
+ifeq ($(wildcard $(NOTEBOOK)),)
+lab:
+	@echo "The Lab comes with its first tutorial, $(NOTEBOOK), which is not here yet; try: make demo"
+else
+lab: $(LAB)
+	$(BIN)/python -m jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) $(NOTEBOOK)
+endif
+
+clean:
+	rm -rf .venv .venv-3.* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,0 +1,134 @@
+"""From an address to a runtime: the only module that names every backend."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from dexnb import engine
+from dexnb.clock import Clock
+from dexnb.engine import RuntimeOptions, Session
+from dexnb.errors import DefinitionError
+from dexnb.providers import MemoryProvider, Provider
+
+MEMORY = "memory:"
+FOLDER = ".dexnb"
+
+_sessions: dict[tuple[str, str], Session] = {}
+_lock = threading.Lock()
+
+
+class Runtime(engine.Runtime):
+    """Runs Flows on the running loop: `async with dexnb.Runtime("builds.db") as rt: ...`.
+
+    Args:
+        where: A file, `memory:`, or a Provider of your own; None stands for the default file.
+        options: Settings; defaults by default.
+        own_step_thread: Run async Steps on a thread of their own, apart from the engine.
+    """
+
+    def __init__(
+        self,
+        where: str | os.PathLike[str] | Provider | None = None,
+        *,
+        options: RuntimeOptions | None = None,
+        own_step_thread: bool = False,
+    ) -> None:
+        """Prepare; entering the block starts."""
+        provider = where if isinstance(where, Provider) else provider_maker(where)[1]()
+        super().__init__(provider, options=options, own_step_thread=own_step_thread)
+
+
+def open(
+    where: str | os.PathLike[str] | None = None,
+    *,
+    clock: Clock | None = None,
+    options: RuntimeOptions | None = None,
+) -> Session:
+    """Open a store and run its Flows on threads in the background.
+
+    Opening the same file on the same clock again, as re-running a cell does, gives the same
+    session. Each `memory:` is a store of its own.
+
+    Args:
+        where: A file or `memory:`; by default `.dexnb/<notebook or script>.db`.
+        clock: How time passes; real by default.
+        options: Settings of a new session.
+
+    Raises:
+        DefinitionError: The address cannot be used.
+        ProviderError: The store cannot be opened.
+    """
+    clock = clock or Clock.real()
+    name, make = provider_maker(where, clock)
+    if name == MEMORY:
+        return Session(make, clock=clock, options=options, name=name)
+    key = (os.path.realpath(name), clock.identity)
+    with _lock:
+        session = _sessions.get(key)
+        if session is None or not session.is_open:
+            session = Session(
+                make,
+                clock=clock,
+                options=options,
+                name=name,
+                closed=partial(_forget, key),
+            )
+            _sessions[key] = session
+    return session
+
+
+def _forget(key: tuple[str, str]) -> None:
+    _sessions.pop(key, None)
+
+
+def provider_maker(
+    where: str | os.PathLike[str] | None, clock: Clock | None = None
+) -> tuple[str, Callable[[], Provider]]:
+    """Give a store's name, and what makes its provider.
+
+    Raises:
+        DefinitionError: The address names no store.
+    """
+    name = default_file(clock or Clock.real()) if where is None else os.fspath(where)
+    if name in (MEMORY, ":memory:"):
+        return MEMORY, MemoryProvider
+    scheme = re.match(r"^([a-z][a-z0-9+.-]+)://", name)
+    if scheme is not None and scheme.group(1) != "sqlite":
+        message = (
+            f"no store is known for {scheme.group(1)}://...: give a file path, "
+            "sqlite:///path or memory:"
+        )
+        raise DefinitionError(message)
+    path = re.sub(r"^sqlite:///?", "", name)
+    if not path:
+        message = f"the address {name!r} names no file: give a path such as builds.db"
+        raise DefinitionError(message)
+
+    def make() -> Provider:
+        # Imported when a file is opened, so that `import dexnb` stays light.
+        from dexnb.providers.sqlite import SqliteProvider
+
+        return SqliteProvider(path)
+
+    return path, make
+
+
+def default_file(clock: Clock) -> str:
+    """Name the file of this notebook or script; a clock that is not real has its own."""
+    suffix = "" if clock.kind == "real" else f"-{re.sub('[^a-z0-9]+', '-', clock.identity)}"
+    return str(Path(FOLDER) / f"{_program()}{suffix}.db")
+
+
+def _program() -> str:
+    # Jupyter's server tells its kernels the notebook's path by this variable.
+    session = os.environ.get("JPY_SESSION_NAME", "")
+    main = sys.modules.get("__main__")
+    script = session or getattr(main, "__vsc_ipynb_file__", "") or getattr(main, "__file__", "")
+    stem = Path(script or "").stem
+    return re.sub(r"[^\w.-]+", "_", stem) or "dexnb"

@@ -1,0 +1,189 @@
+"""`Attempt`: one run of a Step method, and everything its threads and timers share about it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from dexnb.errors import DocumentError
+from dexnb.flow.registry import RegisteredFlow, RegisteredStep
+from dexnb.flow.stream import Stream
+from dexnb.model.json_text import from_text
+from dexnb.model.message import Failure, failure_from
+from dexnb.model.settings import StepSettings
+from dexnb.providers import StreamWrite, WorkItem
+
+if TYPE_CHECKING:
+    from dexnb.engine.outbox import Outbox
+    from dexnb.engine.telemetry import Telemetry
+
+EndKind = Literal["ended", "failed", "lost", "cancelled", "handed_back"]
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """Why an attempt is closed.
+
+    Args:
+        kind: `ended` by its Step, `failed` by a deadline, `lost` its lease, `cancelled` by a turn,
+            or `handed_back` because the engine stops.
+        failure: The error, for `failed`.
+    """
+
+    kind: EndKind
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What a work item carries for its attempts, decoded."""
+
+    input: Any
+    options: dict[str, Any] | None
+    from_step_execution_id: str
+    recovery_error: Failure | None
+    overrides: dict[str, Any]
+    last_error: Failure | None
+
+    @classmethod
+    def from_text(cls, text: str) -> Payload:
+        """Read a work item's payload.
+
+        Raises:
+            DocumentError: The text is no payload: the item is poison.
+        """
+        document = from_text(text, "work item")
+        try:
+            return cls(
+                **{
+                    **document,
+                    "recovery_error": failure_from(document["recovery_error"]),
+                    "last_error": failure_from(document["last_error"]),
+                }
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            message = f"work item cannot be read: {type(error).__name__} {error}"
+            raise DocumentError(message) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What attempts reach of their engine, from any thread."""
+
+    tick: Callable[[], float]
+    wall: Callable[[], float]
+    telemetry: Telemetry
+    outbox: Outbox
+
+
+class Attempt:
+    """One run of a Step method.
+
+    Beats and Stream writes come from the Step's thread; deadlines and the end from the control
+    loop. `close` is the fence between them: what comes later is refused and logged.
+    """
+
+    def __init__(
+        self,
+        work: WorkItem,
+        payload: Payload,
+        flow: RegisteredFlow,
+        step: RegisteredStep,
+        links: Links,
+    ) -> None:
+        """Take over the newest checkpoint that earlier attempts left."""
+        self.work = work
+        self.item = work.item
+        self.payload = payload
+        self.flow = flow
+        self.step = step
+        self.settings = (
+            step.settings if payload.options is None else StepSettings.from_json(payload.options)
+        )
+        self.links = links
+        self.checkpoint = work.item.checkpoint
+        self.started: float | None = None
+        self.last_sign = 0.0
+        self.closing: Closing | None = None
+        self.ended = False
+        self.settled = False
+        self.streamed = False
+        self.late_writes = 0
+        self.timer: asyncio.TimerHandle | None = None
+
+    @property
+    def who(self) -> str:
+        """Name the attempt for people."""
+        item = self.item
+        return f"{item.flow_type}.{item.step_execution_id} of {item.flow_id}"
+
+    @property
+    def token(self) -> str:
+        """Give the lock token that fences it."""
+        return self.work.token
+
+    def begin(self) -> None:
+        """Start the method's and the heartbeat's clocks: the Step starts now."""
+        self.started = self.last_sign = self.links.tick()
+
+    def close(self, closing: Closing) -> None:
+        """Fence the attempt; the first reason stands."""
+        if self.closing is None:
+            self.closing = closing
+
+    def beat(self, checkpoint: str | None) -> None:
+        """Record a sign of life and the new checkpoint; None clears it.
+
+        Raises:
+            asyncio.CancelledError: The attempt is closed.
+        """
+        self._refuse_late("heartbeat")
+        self.last_sign = self.links.tick()
+        size = 0 if checkpoint is None else len(checkpoint)
+        self.record("heartbeat", {"checkpoint": checkpoint, "cleared": checkpoint is None}, size)
+        if checkpoint != self.checkpoint:
+            self.checkpoint = checkpoint
+            self.links.outbox.beat(self.token, checkpoint)
+
+    def write_stream(self, stream: Stream[Any], text: str) -> None:
+        """Record a sign of life and send a Stream message.
+
+        Raises:
+            asyncio.CancelledError: The attempt is closed.
+        """
+        self._refuse_late(f"Stream {stream.name}")
+        self.last_sign = self.links.tick()
+        self.streamed = True
+        item = self.item
+        self.record("stream_message", {"stream": stream.name, "value": text}, len(text))
+        self.links.outbox.message(
+            StreamWrite(
+                flow_type=item.flow_type,
+                stream=stream.name,
+                flow_id=item.flow_id,
+                run_id=item.run_id,
+                source=f"#{item.step_execution_id}",
+                payload=text,
+                wall=self.links.wall(),
+                capacity=stream.stream_capacity_bytes,
+                token=self.token,
+            )
+        )
+
+    def record(self, kind: Any, payload: dict[str, Any], size: int = 0) -> None:
+        """Keep a telemetry entry of this attempt."""
+        item = self.item
+        self.links.telemetry.record(
+            item.run_id, item.flow_id, kind, item.step_execution_id, item.attempt, payload, size
+        )
+
+    def _refuse_late(self, what: str) -> None:
+        if self.closing is None:
+            return
+        self.late_writes += 1
+        if self.late_writes == 1:
+            self.record("late_write", {"what": what, "reason": self.closing.kind})
+        message = f"{self.who}: the attempt is over ({self.closing.kind}); {what} is refused"
+        raise asyncio.CancelledError(message)

@@ -1,0 +1,89 @@
+"""Running a Step's method in its three forms, from the decoded input to an `Outcome`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from dexnb.engine.attempt import Attempt
+from dexnb.engine.step_context import AsyncStepContext, StepContext
+from dexnb.flow.mapping import map_decision
+from dexnb.flow.output import OUTLET, StepOutput
+from dexnb.flow.typed import decode
+from dexnb.model.message import Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a Step's method ended: with a decision, with an error, or (neither) without starting."""
+
+    decision: Decision | None = None
+    error: BaseException | None = None
+
+
+class AsyncRun:
+    """An async Step's method, called but not yet awaited; made inside the attempt's context."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        """Decode the input and call the method.
+
+        Raises:
+            ValueMappingError: The stored input is no longer of the Step's input type.
+        """
+        self._attempt = attempt
+        self._context = AsyncStepContext(attempt)
+        OUTLET.set(self._context)
+        self.coroutine: Coroutine[Any, Any, Any] = attempt.step.step.execute(
+            self._context, _input_of(attempt)
+        )
+
+    async def outcome(self, driver: Awaitable[Any]) -> Outcome:
+        """Await the method and map its decision; every error of it is an outcome."""
+        try:
+            return _finish(self._attempt, self._context, await driver)
+        except GeneratorExit:
+            raise
+        except BaseException as error:  # noqa: BLE001 - SystemExit in a Step must not end the loop
+            return Outcome(error=error)
+
+
+def run_sync(attempt: Attempt) -> Outcome:
+    """Run a plain sync Step or a generator to its end, in a thread of its own."""
+    try:
+        context = StepContext(attempt)
+        OUTLET.set(context)
+        result = attempt.step.step.execute(context, _input_of(attempt))
+        if inspect.isgenerator(result):
+            result = _exhaust(result, context)
+        return _finish(attempt, context, result)
+    except BaseException as error:  # noqa: BLE001 - whatever a Step raises is its outcome
+        return Outcome(error=error)
+
+
+def _exhaust(generator: Any, context: StepContext) -> Any:
+    error: BaseException | None = None
+    while True:
+        try:
+            output = generator.send(None) if error is None else generator.throw(error)
+        except StopIteration as stop:
+            return stop.value
+        error = None
+        try:
+            if not isinstance(output, StepOutput):
+                detail = f"Step generator must yield StepOutput values, got {output!r}"
+                raise context.invalid(detail)
+            context.deliver(output)
+        except BaseException as refused:  # noqa: BLE001 - thrown in, so that the Step may clean up
+            error = refused
+
+
+def _finish(attempt: Attempt, context: StepContext, result: Any) -> Outcome:
+    context.check_unused()
+    return Outcome(decision=map_decision(result, attempt.flow, attempt.step))
+
+
+def _input_of(attempt: Attempt) -> Any:
+    operation = f"input of {attempt.who}"
+    return decode(attempt.payload.input, attempt.step.handler.input_type, operation)

@@ -1,0 +1,140 @@
+"""`StepHost`: a loop on which async Steps run, and the thread that it may have of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import sys
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from dexnb.engine.attempt import Attempt
+from dexnb.engine.execute import AsyncRun, Outcome
+from dexnb.engine.mailbox import Mailbox
+from dexnb.engine.rounds import Driver
+from dexnb.engine.threads import DaemonThreads
+
+Ended = Callable[[Attempt, Outcome], None]
+Stalled = Callable[["StepHost", Attempt, float, int], None]
+
+
+class StepHost:
+    """Runs the coroutines of async Steps on one loop.
+
+    Args:
+        mailbox: Into the loop that runs the Steps.
+        ended: Called on that loop when a Step's coroutine has ended.
+        stalled: Called there when a Step has blocked the loop: host, attempt, seconds, line.
+    """
+
+    def __init__(self, mailbox: Mailbox, ended: Ended, stalled: Stalled) -> None:
+        """Start with no Step."""
+        self.mailbox = mailbox
+        self._ended = ended
+        self._stalled = stalled
+        self._tasks: dict[Attempt, tuple[asyncio.Task[Outcome], Driver]] = {}
+        self.thread_id: int | None = None
+        self.current: Attempt | None = None
+        self.since = 0.0
+        self.blocked_line = 0
+
+    def begin(self, attempt: Attempt, context: contextvars.Context) -> None:
+        """Start an attempt on this loop; for any thread."""
+        self.mailbox.post(self._begin, attempt, context)
+
+    def cancel(self, attempt: Attempt) -> None:
+        """Throw CancelledError into an attempt's Step; for any thread."""
+        self.mailbox.post(self._cancel, attempt)
+
+    def wake(self, attempt: Attempt | None = None) -> None:
+        """End the sleep of one attempt's Step, or of all; for any thread."""
+        self.mailbox.post(self._wake, attempt)
+
+    def stalled(self, attempt: Attempt, since: float) -> None:
+        """Discount a stall from all others here, and report who caused it."""
+        seconds = attempt.links.tick() - since
+        line, self.blocked_line = self.blocked_line, 0
+        for other in self._tasks:
+            if other is not attempt:
+                other.last_sign += seconds
+        self._stalled(self, attempt, seconds, line)
+
+    def look(self) -> None:
+        """Note the line at which the running Step holds the loop; from the control thread."""
+        attempt, thread = self.current, self.thread_id
+        frame = None if thread is None else sys._current_frames().get(thread)  # noqa: SLF001 - public but for its name
+        if attempt is None:
+            return
+        code = attempt.step.step.execute.__code__
+        while frame is not None:
+            if frame.f_code is code:
+                self.blocked_line = frame.f_lineno
+                return
+            frame = frame.f_back
+
+    def _begin(self, attempt: Attempt, context: contextvars.Context) -> None:
+        if attempt.closing is not None:
+            self._ended(attempt, Outcome())
+            return
+        self.thread_id = threading.get_ident()
+        attempt.begin()
+        try:
+            run = context.run(AsyncRun, attempt)
+        except Exception as error:  # noqa: BLE001 - a Step's own mistake is its outcome
+            self._ended(attempt, Outcome(error=error))
+            return
+        driver = Driver(run.coroutine, attempt, self)
+        task = asyncio.get_running_loop().create_task(
+            run.outcome(driver), context=context, name=attempt.who
+        )
+        self._tasks[attempt] = (task, driver)
+        task.add_done_callback(partial(self._finish, attempt))
+
+    def _finish(self, attempt: Attempt, task: asyncio.Task[Outcome]) -> None:
+        self._tasks.pop(attempt, None)
+        cancelled = task.cancelled()
+        outcome = Outcome(error=asyncio.CancelledError()) if cancelled else task.result()
+        self._ended(attempt, outcome)
+
+    def _cancel(self, attempt: Attempt) -> None:
+        running = self._tasks.get(attempt)
+        if running is not None:
+            running[0].cancel()
+
+    def _wake(self, attempt: Attempt | None) -> None:
+        for each, (_, driver) in self._tasks.items():
+            if attempt is None or each is attempt:
+                driver.wake()
+
+
+class HostThread:
+    """A daemon thread with a loop of its own for a host, so that a Step may block it."""
+
+    def __init__(self, name: str, ended: Ended, stalled: Stalled) -> None:
+        """Start the thread and wait until its loop runs."""
+        self._ready = threading.Event()
+        self.loop = asyncio.new_event_loop()
+        self.loop.set_default_executor(_executor(name))
+        self.host = StepHost(Mailbox(self.loop), ended, stalled)
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+        self._ready.wait()
+
+    def stop(self) -> None:
+        """End the thread soon; a Step that blocks it keeps it until it lets go."""
+        self.host.mailbox.post(self.loop.stop)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.call_soon(self._ready.set)
+        try:
+            self.loop.run_forever()
+        finally:
+            for task in asyncio.all_tasks(self.loop):
+                task.cancel()
+            self.loop.close()
+
+
+def _executor(name: str) -> Any:
+    return DaemonThreads(f"{name}-blocking")

@@ -1,0 +1,64 @@
+"""`RuntimeOptions`: how an engine polls its store, how much it runs at once, how long it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from typing import Any
+
+from dexnb.clock import seconds_of
+from dexnb.errors import DefinitionError
+from dexnb.model.settings import MINIMUM_HEARTBEAT_TIMEOUT
+
+_COUNTS = ("orchestration_concurrency", "worker_concurrency", "sync_concurrency", "max_attempts")
+
+
+@dataclass
+class RuntimeOptions:
+    """Settings of one engine; the two dispatcher times may be changed while it runs.
+
+    Args:
+        dispatcher_min_poll_interval: Shortest time between two fetches that find nothing.
+        dispatcher_long_poll_timeout: How long a store that can wait for work may block a fetch.
+        orchestration_concurrency: Turns at once.
+        worker_concurrency: Attempts at once.
+        sync_concurrency: Of them, sync Steps and generators (each has a thread).
+        orchestrator_lock_timeout: Lease of a turn.
+        worker_lock_timeout: Lease of an attempt; renewed at half of it for as long as it runs.
+        max_attempts: Deliveries after which something undecodable is poison.
+        minimum_heartbeat_timeout: Smallest heartbeat_timeout that is accepted. Less than 10 s is
+            for teaching and deviates from Dex.
+        cancellation_grace: How long a cancelled attempt may take to clean up before its
+            replacement is scheduled.
+        telemetry_bytes: Memory for the telemetry of all runs together; oldest goes first.
+
+    Raises:
+        DefinitionError: A value cannot hold; it is named with its range.
+    """
+
+    dispatcher_min_poll_interval: timedelta = timedelta(milliseconds=100)
+    dispatcher_long_poll_timeout: timedelta = timedelta(seconds=30)
+    orchestration_concurrency: int = 1000
+    worker_concurrency: int = 10_000
+    sync_concurrency: int = 64
+    orchestrator_lock_timeout: timedelta = timedelta(seconds=5)
+    worker_lock_timeout: timedelta = timedelta(seconds=30)
+    max_attempts: int = 10
+    minimum_heartbeat_timeout: timedelta = timedelta(seconds=MINIMUM_HEARTBEAT_TIMEOUT)
+    cancellation_grace: timedelta = timedelta(milliseconds=500)
+    telemetry_bytes: int = 64 << 20
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Check a value before it takes effect; a refused one leaves the old in place."""
+        if name not in {field.name for field in fields(self)}:
+            message = f"RuntimeOptions has no setting {name!r}"
+            raise DefinitionError(message)
+        if name in _COUNTS or name == "telemetry_bytes":
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                message = f"RuntimeOptions.{name} is {value!r}: give a whole number of at least 1"
+                raise DefinitionError(message)
+        else:
+            zero = name in ("dispatcher_long_poll_timeout", "cancellation_grace")
+            seconds = seconds_of(value, name=f"RuntimeOptions.{name}", allow_zero=zero)
+            value = timedelta(seconds=seconds)
+        object.__setattr__(self, name, value)

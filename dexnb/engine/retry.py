@@ -1,0 +1,86 @@
+"""What follows a failed attempt: another one, or the end of the Step. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+from dexnb.engine.attempt import Attempt, Payload
+from dexnb.errors import DefinitionError
+from dexnb.flow.mapping import failure_of
+from dexnb.model.json_text import to_text
+from dexnb.model.message import Failure, Movement, StepFailed, encode_message
+from dexnb.providers import NewMessage, NewWorkItem
+
+START_TO_CLOSE = Failure("StartToClose", "the attempt ran longer than its execute_method_timeout")
+HEARTBEAT = Failure("Heartbeat", "the attempt was silent for longer than its heartbeat_timeout")
+SCHEDULE_TO_CLOSE = Failure("ScheduleToClose", "no retry fits into total_duration any more")
+WORKER_LOST = Failure("WorkerLost", "the engine that ran the attempt was lost")
+
+TIMEOUTS = frozenset({"StartToClose", "Heartbeat", "ScheduleToClose", "WorkerLost"})
+
+
+@dataclass(frozen=True, slots=True)
+class AfterFailure:
+    """What a failed attempt's acknowledgement writes: a retry, or the message that it is over."""
+
+    failure: Failure
+    delay: float = 0.0
+    retry: NewWorkItem | None = None
+    message: NewMessage | None = None
+
+
+def failure_from_error(error: BaseException) -> tuple[Failure, bool]:
+    """Name an exception, and tell whether trying again could help.
+
+    Mistakes in a definition or a value that cannot be stored are the same at every attempt.
+    """
+    return failure_of(error), not isinstance(error, DefinitionError)
+
+
+def after_failure(
+    attempt: Attempt, failure: Failure, *, retryable: bool, now: float
+) -> AfterFailure:
+    """Decide between a retry and the end of the Step.
+
+    Args:
+        attempt: The attempt that failed.
+        failure: Why.
+        retryable: Whether another attempt could help.
+        now: Store time.
+    """
+    item, retry = attempt.item, attempt.settings.retry
+    failure = _with_last_error(failure, attempt.payload)
+    elapsed = now - (item.first_attempt_at or now)
+    if retryable and retry.allows_another(item.attempt, elapsed):
+        delay = retry.delay_after(item.attempt)
+        return AfterFailure(failure, delay, retry=_retry(attempt, failure, now + delay))
+    attempts_left = not retry.maximum_attempts or item.attempt < retry.maximum_attempts
+    if retryable and attempts_left:
+        failure = replace(SCHEDULE_TO_CLOSE, last_error=failure)
+    settings = attempt.settings
+    recovery = None
+    if settings.recovery is not None:
+        recovery = Movement(settings.recovery, None, settings.recovery_options)
+    failed = StepFailed(item.step_execution_id, item.attempt, failure, recovery)
+    return AfterFailure(failure, message=NewMessage(item.run_id, encode_message(failed)))
+
+
+def _retry(attempt: Attempt, failure: Failure, visible_at: float) -> NewWorkItem:
+    own_error = failure.last_error if failure.error_type in TIMEOUTS else failure
+    payload = {
+        **asdict(attempt.payload),
+        "last_error": None if own_error is None else asdict(own_error),
+    }
+    return replace(
+        attempt.item,
+        payload=to_text(payload),
+        attempt=attempt.item.attempt + 1,
+        checkpoint=attempt.checkpoint,
+        visible_at=visible_at,
+    )
+
+
+def _with_last_error(failure: Failure, payload: Payload) -> Failure:
+    if failure.error_type in TIMEOUTS and failure.last_error is None:
+        return replace(failure, last_error=payload.last_error)
+    return failure

@@ -1,0 +1,135 @@
+"""`AsyncRun`: a run as code on the engine's own loop handles it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from dexnb.engine.engine import Engine
+from dexnb.engine.result import FlowResult, result_of
+from dexnb.errors import DefinitionError, RunNotFound, WaitTimeout
+from dexnb.flow.stream import Stream, StreamMessage, natural_value
+from dexnb.model.event import Event, merge
+from dexnb.model.json_text import from_text
+from dexnb.model.message import Stop, StopKind
+from dexnb.model.run_state import RunState
+
+STOP_KINDS = ("CANCEL", "TERMINATE", "FAIL")
+
+
+class AsyncRun:
+    """One run of a Flow; every method is awaited.
+
+    Args:
+        engine: Where it runs, or is watched from.
+        flow_id: The Flow's id.
+        run_id: The run.
+        flow_type: The Flow's registered name.
+    """
+
+    def __init__(self, engine: Engine, flow_id: str, run_id: str, flow_type: str) -> None:
+        """Handle a run that exists."""
+        self._engine = engine
+        self.flow_id = flow_id
+        self.run_id = run_id
+        self.flow_type = flow_type
+
+    def __repr__(self) -> str:
+        """Name the Flow and its id: the same in every session."""
+        return f"<Run {self.flow_type} {self.flow_id}>"
+
+    async def state(self) -> RunState:
+        """Give what the run's history adds up to."""
+        state = await self._engine.state(self.run_id)
+        if state is None:
+            message = f"run {self.run_id} of {self.flow_id} is not in the store any more"
+            raise RunNotFound(message)
+        return state
+
+    async def status(self) -> str:
+        """Give RUNNING, COMPLETED, FAILED, CANCELED or TERMINATED."""
+        return (await self.state()).status
+
+    async def waiting_for_code(self) -> str:
+        """Say which code the run waits for, or give an empty text."""
+        state = await self.state()
+        return missing_code(state, self._engine)
+
+    async def result(self) -> FlowResult | None:
+        """Give how the run ended, or None while it runs."""
+        state = await self.state()
+        return result_of(state) if state.closed else None
+
+    async def wait(self, timeout: float | None = None) -> FlowResult:
+        """Wait until the run has ended. Ending the wait leaves the run alone.
+
+        Raises:
+            WaitTimeout: It runs on after `timeout` seconds.
+        """
+        try:
+            async with asyncio.timeout(timeout):
+                await self._engine.wait_closed(self.run_id)
+        except TimeoutError:
+            message = f"{self.flow_id} runs on after {timeout:g} s; the Flow was left alone"
+            raise WaitTimeout(message) from None
+        return result_of(await self.state())
+
+    async def events(self, after: int = 0) -> Sequence[Event]:
+        """Give the run's log: durable events behind `after`, and all telemetry that is kept."""
+        engine = self._engine
+        durable = await engine.provider.read_events(self.run_id, after)
+        in_memory = engine.telemetry.events(self.run_id)
+        first = in_memory[0].seq if in_memory else None
+        stored = [
+            Event.from_json(from_text(line, "telemetry"))
+            for chunk in await engine.provider.read_telemetry(self.run_id)
+            if first is None or chunk.first_seq < first
+            for line in chunk.text.split("\n")
+        ]
+        older = [event for event in stored if first is None or event.seq < first]
+        return merge(durable, [*older, *in_memory])
+
+    async def stream(self, stream: Stream[Any] | str, after: str = "") -> Sequence[StreamMessage]:
+        """Give kept messages in order, behind the resume token `after`.
+
+        With a Stream the values are of its type, with a name they are in their natural form.
+        """
+        name = stream if isinstance(stream, str) else stream.name
+        records = await self._engine.provider.read_stream(
+            self.flow_type, name, flow_id=self.flow_id, after=_position(after)
+        )
+        read = natural_value if isinstance(stream, str) else stream.decode
+        return tuple(
+            StreamMessage(read(record.payload), str(record.position), record.wall, record.source)
+            for record in records
+            if record.run_id == self.run_id
+        )
+
+    async def stop(self, kind: StopKind = "CANCEL", reason: str = "") -> None:
+        """End the run: CANCEL and TERMINATE stop it, FAIL fails it with the reason."""
+        if kind not in STOP_KINDS:
+            message = f"stop kind is {kind!r}: give one of {', '.join(STOP_KINDS)}"
+            raise DefinitionError(message)
+        await self._engine.send(self.run_id, Stop(kind, reason))
+
+
+def missing_code(state: RunState, engine: Engine) -> str:
+    """Say which Step of a run no registered code runs, or give an empty text."""
+    flow = engine.registry.get(state.flow_type)
+    for step in state.active.values():
+        step_type = step.movement.step_type
+        if flow is None:
+            return f"waits for code: no Flow named {state.flow_type} is registered here"
+        if step_type not in flow.steps:
+            names = ", ".join(sorted(flow.steps))
+            return f"waits for code: no Step named {step_type}; registered: {names}"
+    return ""
+
+
+def _position(token: str) -> int:
+    try:
+        return int(token or 0)
+    except ValueError:
+        message = f"resume token is {token!r}: give one that a message carried, or ''"
+        raise DefinitionError(message) from None

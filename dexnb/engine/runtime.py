@@ -1,0 +1,104 @@
+"""`Runtime`: an engine on the caller's own loop, for scripts and services."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from dexnb.engine.engine import Engine
+from dexnb.engine.options import RuntimeOptions
+from dexnb.engine.run import AsyncRun
+from dexnb.errors import RunNotFound
+from dexnb.flow.flow import Flow
+from dexnb.providers import Provider
+
+
+class Runtime:
+    """Runs Flows on the running loop: `async with Runtime(provider) as rt: ...`.
+
+    Steps share the loop with the caller. Time passes as the loop's clock says (`Clock.of`).
+
+    Args:
+        provider: The store; opened and closed by the runtime.
+        options: Settings; defaults by default.
+        own_step_thread: Run async Steps on a thread of their own, apart from the engine.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        *,
+        options: RuntimeOptions | None = None,
+        own_step_thread: bool = False,
+    ) -> None:
+        """Prepare; entering the block starts."""
+        self.options = options or RuntimeOptions()
+        self.engine = Engine(provider, self.options, own_step_thread=own_step_thread)
+
+    async def __aenter__(self) -> Self:
+        """Open the store and start to work."""
+        await self.engine.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop in order."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop in order: attempts are handed back, open runs go on at the next start."""
+        await self.engine.stop()
+
+    def register(self, *flows: Flow[Any]) -> None:
+        """Make Flows' code known, so that their open runs go on.
+
+        Raises:
+            FlowDefinitionError: A Flow cannot be used; lists every problem.
+        """
+        for flow in flows:
+            self.engine.register(flow)
+
+    async def start(
+        self,
+        flow: Flow[Any],
+        flow_id: str,
+        input: Any = None,
+        *,
+        overrides: dict[str, Any] | None = None,
+    ) -> AsyncRun:
+        """Start a run, or attach to the open one of that flow id.
+
+        Args:
+            flow: The Flow; it is registered.
+            flow_id: Your name for what is waited for.
+            input: For the start Step.
+            overrides: Knob values of this run.
+
+        Raises:
+            FlowDefinitionError: The Flow or the id cannot be used.
+            ValueMappingError: The input does not fit.
+            FlowAlreadyStartedError: The id has an open run of another Flow.
+        """
+        started = await self.engine.start_flow(flow, flow_id, input, overrides)
+        return AsyncRun(self.engine, flow_id, started.run_id, flow.get_flow_type())
+
+    async def get(self, flow_id: str) -> AsyncRun:
+        """Give the newest run of a flow id.
+
+        Raises:
+            RunNotFound: There is none.
+        """
+        record = await self.engine.provider.read_run(flow_id=flow_id)
+        if record is None:
+            message = f"no run of flow id {flow_id} is in this store"
+            raise RunNotFound(message)
+        return AsyncRun(self.engine, flow_id, record.run_id, record.flow_type)
+
+    async def runs(self, *, status: str = "", limit: int = 100) -> list[AsyncRun]:
+        """Give runs, newest first."""
+        records = await self.engine.provider.list_runs(status=status, limit=limit)
+        return [AsyncRun(self.engine, r.flow_id, r.run_id, r.flow_type) for r in records]

@@ -1,0 +1,309 @@
+"""`Session`: an engine on threads of its own, for notebooks and plain scripts.
+
+The control loop has a daemon thread, async Steps another, so neither a busy cell nor a blocking
+Step holds up the engine. Its methods are plain calls, `wait` is awaitable on any loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import concurrent.futures
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from dexnb.clock import Clock
+from dexnb.engine.options import RuntimeOptions
+from dexnb.engine.result import FlowResult
+from dexnb.engine.run import AsyncRun
+from dexnb.engine.runtime import Runtime
+from dexnb.errors import DexnbError, RuntimeClosed
+from dexnb.flow.flow import Flow
+from dexnb.flow.stream import Stream, StreamMessage
+from dexnb.model.event import Event
+from dexnb.model.message import StopKind
+from dexnb.model.run_state import RunState
+from dexnb.providers import Provider
+
+T = TypeVar("T")
+
+WAKE_SECONDS = 0.1
+"""How often a wait looks up, so that an interrupt is felt."""
+
+EXIT_SECONDS = 0.8
+
+
+class Session:
+    """Runs Flows on threads of its own.
+
+    Args:
+        make_provider: Makes the store; called on the control thread.
+        clock: How time passes.
+        options: Settings; defaults by default.
+        name: Of the store, for people.
+        closed: Called once when the session has closed.
+    """
+
+    def __init__(
+        self,
+        make_provider: Callable[[], Provider],
+        *,
+        clock: Clock | None = None,
+        options: RuntimeOptions | None = None,
+        name: str = "",
+        closed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Start the threads and open the store.
+
+        Raises:
+            ProviderError: The store cannot be opened.
+        """
+        self.clock = _served(clock or Clock.real())
+        self.options = options or RuntimeOptions()
+        self.name = name
+        self._closed = closed
+        self._ended = False
+        self._loop = self.clock.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="dexnb-control", daemon=True)
+        self._thread.start()
+        try:
+            self._runtime: Runtime = self._call(self._open(make_provider))
+        except BaseException:
+            self._ended = True
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            raise
+        atexit.register(self._at_exit)
+
+    def __repr__(self) -> str:
+        """Name the store and the clock: the same in every session."""
+        state = "closed" if self._ended else "open"
+        return (
+            f"<dexnb runtime {self.name or 'memory'} on the {self.clock.identity} clock, {state}>"
+        )
+
+    def __enter__(self) -> Self:
+        """Give the session."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether it still works."""
+        return not self._ended
+
+    def register(self, *flows: Flow[Any]) -> None:
+        """Make Flows' code known, so that their open runs go on.
+
+        Raises:
+            FlowDefinitionError: A Flow cannot be used; lists every problem.
+        """
+        self._call(_soon(self._runtime.register, *flows))
+
+    def start(
+        self,
+        flow: Flow[Any],
+        flow_id: str,
+        input: Any = None,
+        *,
+        overrides: dict[str, Any] | None = None,
+    ) -> Run:
+        """Start a run, or attach to the open one of that flow id; returns once it is committed.
+
+        Args:
+            flow: The Flow; it is registered.
+            flow_id: Your name for what is waited for. A closed one starts a new run.
+            input: For the start Step.
+            overrides: Knob values of this run.
+
+        Raises:
+            FlowDefinitionError: The Flow or the id cannot be used.
+            ValueMappingError: The input does not fit.
+            FlowAlreadyStartedError: The id has an open run of another Flow.
+        """
+        run = self._call(self._runtime.start(flow, flow_id, input, overrides=overrides))
+        return Run(self, run)
+
+    def get(self, flow_id: str) -> Run:
+        """Give the newest run of a flow id.
+
+        Raises:
+            RunNotFound: There is none.
+        """
+        return Run(self, self._call(self._runtime.get(flow_id)))
+
+    def runs(self, *, status: str = "", limit: int = 100) -> list[Run]:
+        """Give runs, newest first."""
+        runs = self._call(self._runtime.runs(status=status, limit=limit))
+        return [Run(self, run) for run in runs]
+
+    def now(self) -> float:
+        """Give the engine's time, on which events are stamped."""
+        return self._runtime.engine.provider.clock.lease()
+
+    def close(self, timeout: float = 10.0) -> None:
+        """Stop in order: attempts are handed back, open runs go on at the next start.
+
+        Args:
+            timeout: Seconds after which the threads are left to themselves.
+        """
+        if self._ended:
+            return
+        self._ended = True
+        atexit.unregister(self._at_exit)
+        try:
+            future = asyncio.run_coroutine_threadsafe(self._runtime.close(), self._loop)
+            with contextlib.suppress(concurrent.futures.TimeoutError):
+                future.result(timeout)
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(timeout)
+        finally:
+            self._closed()
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+        """Run a coroutine on the control loop.
+
+        Raises:
+            RuntimeClosed: The session is closed.
+        """
+        if self._ended:
+            coroutine.close()
+            message = f"{self!r}: open it again with dexnb.open(...)"
+            raise RuntimeClosed(message)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        if threading.current_thread() is self._thread:
+            coroutine.close()
+            message = "a session cannot be called from its own control thread; await instead"
+            raise DexnbError(message)
+        return wait_for(self.submit(coroutine))
+
+    async def _open(self, make_provider: Callable[[], Provider]) -> Runtime:
+        runtime = Runtime(make_provider(), options=self.options, own_step_thread=True)
+        return await runtime.__aenter__()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def _at_exit(self) -> None:
+        self.close(EXIT_SECONDS)
+
+
+class Run:
+    """One run of a Flow in a session."""
+
+    def __init__(self, session: Session, run: AsyncRun) -> None:
+        """Handle a run that exists."""
+        self._session = session
+        self._run = run
+
+    def __repr__(self) -> str:
+        """Name the Flow and its id: the same in every session."""
+        return repr(self._run)
+
+    @property
+    def flow_id(self) -> str:
+        """The Flow's id."""
+        return self._run.flow_id
+
+    @property
+    def run_id(self) -> str:
+        """This run of it."""
+        return self._run.run_id
+
+    @property
+    def status(self) -> str:
+        """RUNNING, COMPLETED, FAILED, CANCELED or TERMINATED."""
+        return self._call(self._run.status())
+
+    @property
+    def waiting_for_code(self) -> str:
+        """Which code the run waits for; empty when it has all."""
+        return self._call(self._run.waiting_for_code())
+
+    @property
+    def result(self) -> FlowResult | None:
+        """How the run ended; None while it runs."""
+        return self._call(self._run.result())
+
+    def state(self) -> RunState:
+        """Give what the run's history adds up to."""
+        return self._call(self._run.state())
+
+    def events(self, after: int = 0) -> Sequence[Event]:
+        """Give the run's log: durable events behind `after`, and all telemetry that is kept."""
+        return self._call(self._run.events(after))
+
+    def stream(self, stream: Stream[Any] | str, after: str = "") -> Sequence[StreamMessage]:
+        """Give kept messages in order, behind the resume token `after`."""
+        return self._call(self._run.stream(stream, after))
+
+    def stop(self, kind: StopKind = "CANCEL", reason: str = "") -> None:
+        """End the run: CANCEL and TERMINATE stop it, FAIL fails it with the reason."""
+        self._call(self._run.stop(kind, reason))
+
+    async def wait(self, timeout: float | None = None) -> FlowResult:
+        """Wait until the run has ended, on any loop. Interrupting leaves the run alone.
+
+        Raises:
+            WaitTimeout: It runs on after `timeout` seconds of the session's clock.
+        """
+        future = self._session.submit(self._run.wait(timeout))
+        try:
+            while not future.done():
+                # Short sleeps, because a kernel's interrupt acts only between them.
+                await asyncio.wait([asyncio.wrap_future(future)], timeout=WAKE_SECONDS)
+        except BaseException:
+            future.cancel()
+            raise
+        return future.result()
+
+    def wait_sync(self, timeout: float | None = None) -> FlowResult:
+        """Wait until the run has ended; for scripts. Interrupting leaves the run alone.
+
+        Raises:
+            WaitTimeout: It runs on after `timeout` seconds of the session's clock.
+        """
+        return self._call(self._run.wait(timeout))
+
+    def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return wait_for(self._session.submit(coroutine))
+
+
+def wait_for(future: concurrent.futures.Future[T]) -> T:
+    """Wait for a control loop's answer, looking up often enough for an interrupt."""
+    try:
+        while True:
+            try:
+                return future.result(WAKE_SECONDS)
+            except concurrent.futures.TimeoutError:
+                if future.done():
+                    return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+async def _soon(call: Callable[..., T], *args: Any) -> T:
+    return call(*args)
+
+
+def _served(clock: Clock) -> Clock:
+    """Let other threads wake a virtual loop, as the calls of this session do."""
+    return replace(clock, external_wakeups=True) if clock.kind == "virtual" else clock

@@ -1,0 +1,174 @@
+"""`StepHosts`: chooses where each attempt runs, and knows which loops are blocked.
+
+Async Steps share one host. A Step that has blocked it runs on a loop of its own from its next
+attempt on. Sync Steps and generators have daemon threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from functools import partial
+
+from dexnb.clock import Clock, guard_thread
+from dexnb.engine.attempt import Attempt
+from dexnb.engine.execute import Outcome, run_sync
+from dexnb.engine.host import HostThread, StepHost
+from dexnb.engine.mailbox import Mailbox
+from dexnb.engine.rounds import STALL_SECONDS
+from dexnb.engine.threads import DaemonThreads
+
+ONE_LOOP_TURNS = 3
+"""Turns of a shared loop after which every call that waited has run."""
+
+
+class StepHosts:
+    """All places where Steps of one engine run.
+
+    Args:
+        control: The control loop's mailbox.
+        clock: How time passes; other than real, everything shares the control loop.
+        own_thread: Whether async Steps have a thread of their own.
+        ended: Called on the control loop with each outcome.
+    """
+
+    def __init__(
+        self,
+        control: Mailbox,
+        clock: Clock,
+        *,
+        own_thread: bool,
+        ended: Callable[[Attempt, Outcome], None],
+    ) -> None:
+        """Start the shared host."""
+        self._control = control
+        self._clock = clock
+        self._ended = ended
+        self._thread: HostThread | None = None
+        if own_thread and clock.kind == "real":
+            self._thread = HostThread("dexnb-steps", self._report, self._stalled)
+            self._shared = self._thread.host
+        else:
+            self._shared = StepHost(control, ended, self._stalled)
+        self._own: dict[Attempt, HostThread] = {}
+        self._blocking: set[str] = set()
+        self._threads = DaemonThreads("dexnb-sync")
+        self.sync_running = 0
+
+    def begin(self, attempt: Attempt, context: contextvars.Context) -> None:
+        """Start an attempt where it belongs."""
+        if attempt.step.handler.mode != "async":
+            self._begin_sync(attempt, context)
+            return
+        self._host_of(attempt, make=True).begin(attempt, context)
+
+    def cancel(self, attempt: Attempt) -> None:
+        """Cancel an attempt's Step; a sync one learns it at its next output or write."""
+        if attempt.step.handler.mode == "async":
+            self._host_of(attempt).cancel(attempt)
+
+    def wake_all(self) -> None:
+        """End the sleep of every async Step."""
+        for host in [self._shared, *(thread.host for thread in self._own.values())]:
+            host.wake()
+
+    def wake(self, attempt: Attempt) -> None:
+        """End the sleep of an attempt's Step."""
+        if attempt.step.handler.mode == "async":
+            self._host_of(attempt).wake(attempt)
+
+    def release(self, attempt: Attempt) -> None:
+        """End what was made for this attempt alone."""
+        if (thread := self._own.pop(attempt, None)) is not None:
+            thread.stop()
+
+    def blocked_by_another(self, attempt: Attempt) -> bool:
+        """Tell whether another Step holds the loop that this attempt needs."""
+        if attempt.step.handler.mode != "async":
+            return False
+        host = self._host_of(attempt)
+        current = host.current
+        if current is None or current is attempt:
+            return False
+        return attempt.links.tick() - host.since > STALL_SECONDS
+
+    def look(self) -> None:
+        """Note where Steps hold their loops now; called about twice a second while any run."""
+        for host in [self._shared, *(thread.host for thread in self._own.values())]:
+            current = host.current
+            if current is not None and current.links.tick() - host.since > STALL_SECONDS:
+                host.look()
+
+    def after_waiting_calls(self, attempt: Attempt, then: Callable[[Attempt], None]) -> None:
+        """Call `then` on the control loop when what waits on the attempt's loop has run.
+
+        An attempt that holds its own loop is passed on at once: it is what everyone waits for.
+        """
+        if attempt.step.handler.mode != "async":
+            self._control.post(then, attempt)
+            return
+        host = self._host_of(attempt)
+        if host.current is attempt and host.mailbox is not self._control:
+            then(attempt)
+        elif host.mailbox is self._control:
+            _after_turns(self._control.loop, ONE_LOOP_TURNS, partial(then, attempt))
+        else:
+            again = partial(self._control.post, then, attempt)
+            host.mailbox.post(_after_turns, host.mailbox.loop, ONE_LOOP_TURNS, again)
+
+    def close(self) -> None:
+        """End all threads; one that is blocked ends when its Step lets go."""
+        self._threads.shutdown(wait=False)
+        for thread in [*self._own.values(), *([self._thread] if self._thread else [])]:
+            thread.stop()
+
+    def _host_of(self, attempt: Attempt, *, make: bool = False) -> StepHost:
+        own = self._own.get(attempt)
+        if own is None and make and attempt.item.handler in self._blocking:
+            name = f"dexnb-{attempt.item.step_execution_id}"
+            own = self._own[attempt] = HostThread(name, self._report, self._stalled)
+        return self._shared if own is None else own.host
+
+    def _begin_sync(self, attempt: Attempt, context: contextvars.Context) -> None:
+        self.sync_running += 1
+        if self._clock.kind == "real":
+            future = self._threads.submit(self._run_sync, attempt, context)
+            future.add_done_callback(
+                lambda done: self._control.post(self._sync_ended, attempt, done)
+            )
+            return
+        # The loop counts its own executor calls, so that virtual time waits for them.
+        inner = self._control.loop.run_in_executor(self._threads, self._run_sync, attempt, context)
+        inner.add_done_callback(lambda done: self._sync_ended(attempt, done))
+
+    def _run_sync(self, attempt: Attempt, context: contextvars.Context) -> Outcome:
+        if attempt.closing is not None:
+            return Outcome()
+        attempt.begin()
+        with guard_thread(self._clock, f"Step {attempt.item.handler.replace('/', '.')}"):
+            return context.run(run_sync, attempt)
+
+    def _sync_ended(self, attempt: Attempt, done: asyncio.Future[Outcome]) -> None:
+        self.sync_running -= 1
+        self._ended(attempt, done.result())
+
+    def _report(self, attempt: Attempt, outcome: Outcome) -> None:
+        self._control.post(self._ended, attempt, outcome)
+
+    def _stalled(self, host: StepHost, attempt: Attempt, seconds: float, line: int) -> None:
+        payload = {
+            "step": attempt.item.handler.replace("/", "."),
+            "seconds": seconds,
+            "line": line,
+        }
+        attempt.record("stall", payload)
+        if self._clock.kind == "real":
+            self._blocking.add(attempt.item.handler)
+
+
+def _after_turns(loop: asyncio.AbstractEventLoop, turns: int, call: Callable[[], object]) -> None:
+    if turns == 0:
+        call()
+    else:
+        loop.call_soon(_after_turns, loop, turns - 1, call)

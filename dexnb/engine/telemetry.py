@@ -1,0 +1,158 @@
+"""`Telemetry`: what happens inside attempts and dispatchers, kept in memory within one budget.
+
+It feeds the views and never decides anything. Entries are plain tuples until somebody looks.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from itertools import takewhile
+from typing import Any
+
+from dexnb.model.event import Event, TelemetryKind
+from dexnb.model.json_text import to_text
+from dexnb.providers import TelemetryChunk
+
+ENTRY_BYTES = 200
+"""What an entry is taken to weigh beside the text that it names itself."""
+
+CHUNK_EVENTS = 200
+FLUSH_EVENTS = 4000
+"""Events written in one go at most; the rest waits, so that encoding never holds up the engine."""
+
+_Entry = tuple[int, float, TelemetryKind, str, int, dict[str, Any], int]
+_NOTHING: dict[str, Any] = {}
+
+
+class RunLog:
+    """One run's entries, oldest first."""
+
+    __slots__ = ("entries", "flow_id", "run_id", "saved", "seq")
+
+    def __init__(self, run_id: str, flow_id: str, seq: int) -> None:
+        """Count on from `seq`."""
+        self.run_id = run_id
+        self.flow_id = flow_id
+        self.seq = seq
+        self.saved = seq
+        self.entries: deque[_Entry] = deque()
+
+
+class Telemetry:
+    """The engine's telemetry; `record` may be called from any thread.
+
+    Args:
+        now: Store time, cheap.
+        wall_offset: Seconds to add to store time for a wall-clock stamp.
+        budget: Bytes for all runs together; the oldest entries of all go first.
+    """
+
+    def __init__(
+        self, now: Callable[[], float], wall_offset: Callable[[], float], budget: int
+    ) -> None:
+        """Start empty."""
+        self._now = now
+        self._wall_offset = wall_offset
+        self._budget = budget
+        self._lock = threading.Lock()
+        self._logs: dict[str, RunLog] = {}
+        self._order: deque[RunLog] = deque()
+        self._dirty: dict[str, RunLog] = {}
+        self._highest_dropped = 0
+        self.bytes = 0
+        self.recorded = 0
+
+    def record(
+        self,
+        run_id: str,
+        flow_id: str,
+        kind: TelemetryKind,
+        step_execution_id: str = "",
+        attempt: int = 0,
+        payload: dict[str, Any] = _NOTHING,
+        size: int = 0,
+    ) -> None:
+        """Keep one entry; the payload must not be changed afterwards.
+
+        `size` is the length of text in the payload that comes from outside.
+        """
+        time = self._now()
+        weight = ENTRY_BYTES + size
+        with self._lock:
+            log = self._logs.get(run_id)
+            if log is None:
+                # Milliseconds of store time: a later engine on the same store counts on from there.
+                seq = max(int(time * 1000), self._highest_dropped)
+                log = self._logs[run_id] = RunLog(run_id, flow_id, seq)
+            log.seq += 1
+            log.entries.append((log.seq, time, kind, step_execution_id, attempt, payload, weight))
+            self._order.append(log)
+            self._dirty[run_id] = log
+            self.recorded += 1
+            self.bytes += weight
+            while self.bytes > self._budget:
+                self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        log = self._order.popleft()
+        self.bytes -= log.entries.popleft()[-1]
+        if not log.entries:
+            self._highest_dropped = max(self._highest_dropped, log.seq)
+            self._logs.pop(log.run_id, None)
+            self._dirty.pop(log.run_id, None)
+
+    def events(self, run_id: str, after: int = 0) -> list[Event]:
+        """Give a run's entries in memory behind `seq` `after`; the engine's own for an empty id."""
+        with self._lock:
+            log = self._logs.get(run_id)
+            if log is None:
+                return []
+            entries = _behind(log, after)
+        offset = self._wall_offset()
+        return [_event(log, entry, offset) for entry in entries]
+
+    @property
+    def dirty(self) -> bool:
+        """Tell whether anything waits to be written to the store."""
+        return bool(self._dirty)
+
+    def take_chunks(self) -> list[TelemetryChunk]:
+        """Take what is to be written to the store, at most `FLUSH_EVENTS` events."""
+        left = FLUSH_EVENTS
+        chunks: list[TelemetryChunk] = []
+        offset = self._wall_offset()
+        while left > 0 and self._dirty:
+            taken = self._take_one()
+            if taken is None:
+                continue
+            log, entries = taken
+            left -= len(entries)
+            for start in range(0, len(entries), CHUNK_EVENTS):
+                part = entries[start : start + CHUNK_EVENTS]
+                text = "\n".join(to_text(_event(log, entry, offset).to_json()) for entry in part)
+                chunks.append(TelemetryChunk(log.run_id, part[0][0], part[-1][0], text))
+        return chunks
+
+    def _take_one(self) -> tuple[RunLog, list[_Entry]] | None:
+        with self._lock:
+            run_id = next(iter(self._dirty))
+            log = self._dirty.pop(run_id)
+            entries = _behind(log, log.saved)
+            log.saved = log.seq
+        return (log, entries) if run_id and entries else None
+
+
+def _behind(log: RunLog, seq: int) -> list[_Entry]:
+    # From the newest back: what is asked for is nearly always the end of a long log.
+    found = list(takewhile(lambda entry: entry[0] > seq, reversed(log.entries)))
+    found.reverse()
+    return found
+
+
+def _event(log: RunLog, entry: _Entry, offset: float) -> Event:
+    seq, time, kind, step_execution_id, attempt, payload, _ = entry
+    return Event(
+        seq, log.flow_id, log.run_id, time + offset, time, kind, step_execution_id, attempt, payload
+    )

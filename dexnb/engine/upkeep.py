@@ -1,0 +1,140 @@
+"""`Upkeep`: the engine's one periodic tick: leases, the store's other users, clocks, telemetry.
+
+On the real clock it ticks twice a second. On other clocks there are no other users, and it ticks
+only while attempts hold leases, so that an idle virtual loop has nothing to jump to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from dexnb.clock import Clock, ClockWatch, Stepped, Suspended, host_readings
+from dexnb.engine.options import RuntimeOptions
+from dexnb.engine.step_hosts import StepHosts
+from dexnb.engine.telemetry import Telemetry
+from dexnb.engine.worker import Worker
+from dexnb.errors import ProviderError
+from dexnb.providers import Provider
+
+TICK_SECONDS = 0.5
+
+
+class Upkeep:
+    """Ticks for one engine.
+
+    Args:
+        clock: How time passes.
+        provider: The store.
+        options: Leases.
+        worker: Whose leases are renewed.
+        hosts: Whose Steps are woken after a suspend.
+        telemetry: What is flushed.
+        changed: Called when another process has changed the store.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        provider: Provider,
+        options: RuntimeOptions,
+        worker: Worker,
+        hosts: StepHosts,
+        telemetry: Telemetry,
+        changed: Callable[[], None],
+    ) -> None:
+        """Start to tick where time is real; elsewhere wait for `poke`."""
+        self._real = clock.kind == "real"
+        self._provider = provider
+        self._options = options
+        self._worker = worker
+        self._hosts = hosts
+        self._telemetry = telemetry
+        self._changed = changed
+        self._watch = ClockWatch()
+        self._renewed = 0.0
+        self._handle: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._stopped = False
+        if self._real:
+            self._schedule()
+
+    def poke(self) -> None:
+        """Learn that an attempt has begun."""
+        if self._handle is None and self._task is None:
+            self._schedule()
+
+    async def stop(self) -> None:
+        """End the ticks; write what telemetry is left."""
+        self._stopped = True
+        if self._handle is not None:
+            self._handle.cancel()
+        if self._task is not None:
+            await self._task
+        while self._telemetry.dirty:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write waiting telemetry to the store; what cannot be written is given up."""
+        if chunks := self._telemetry.take_chunks():
+            try:
+                await self._provider.append_telemetry(chunks)
+            except ProviderError as error:
+                self._tell(error)
+
+    @property
+    def _renew_interval(self) -> float:
+        return self._options.worker_lock_timeout.total_seconds() / 2
+
+    def _schedule(self) -> None:
+        loop = asyncio.get_running_loop()
+        interval = min(TICK_SECONDS, self._renew_interval) if self._real else self._renew_interval
+        self._handle = loop.call_later(interval, self._begin)
+
+    def _begin(self) -> None:
+        self._handle = None
+        if self._real:
+            self._observe_clocks()
+            if self._worker.live:
+                self._hosts.look()
+        self._task = asyncio.get_running_loop().create_task(self._tick())
+        self._task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._task = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._tell(error)
+        if not self._stopped and (self._real or self._worker.live):
+            self._schedule()
+
+    def _observe_clocks(self) -> None:
+        match self._watch.observe(host_readings()):
+            case Suspended(seconds):
+                self._renewed = 0.0
+                self._telemetry.record("", "", "suspended", payload={"seconds": seconds})
+                for attempt in list(self._worker.live.values()):
+                    attempt.record("suspended", {"seconds": seconds})
+                self._hosts.wake_all()
+            case Stepped(seconds):
+                self._telemetry.record("", "", "clock_stepped", payload={"seconds": seconds})
+            case None:
+                pass
+
+    async def _tick(self) -> None:
+        try:
+            changed = self._real and await self._provider.watch()
+            now = asyncio.get_running_loop().time()
+            if self._worker.live and (changed or now - self._renewed >= self._renew_interval):
+                self._renewed = now
+                await self._worker.renew()
+        except ProviderError as error:
+            self._tell(error)
+            changed = False
+        if changed:
+            self._changed()
+        await self.flush()
+
+    def _tell(self, error: BaseException) -> None:
+        text = f"upkeep: {type(error).__name__}: {error}"
+        self._telemetry.record("", "", "engine_error", payload={"error": text}, size=len(text))

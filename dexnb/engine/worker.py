@@ -1,0 +1,280 @@
+"""`Worker`: takes work items, runs their attempts under all their clocks, and acknowledges them.
+
+Everything here runs on the control loop; Steps run on hosts and in daemon threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict
+from typing import Any
+
+from dexnb.engine import capture
+from dexnb.engine.attempt import Attempt, Closing, Links, Payload
+from dexnb.engine.deadlines import Deadlines
+from dexnb.engine.execute import Outcome
+from dexnb.engine.options import RuntimeOptions
+from dexnb.engine.retry import WORKER_LOST, after_failure, failure_from_error
+from dexnb.engine.step_hosts import StepHosts
+from dexnb.errors import DocumentError, LeaseLost, ProviderError
+from dexnb.flow.registry import Registry
+from dexnb.model.message import Failure, StepDone, StepFailed, encode_message
+from dexnb.providers import NewMessage, NewWorkItem, Provider, WorkItem
+
+ACK_DELAYS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.5)
+POISON = "Poison"
+
+
+class Worker:
+    """The attempts of one engine.
+
+    Args:
+        provider: The store.
+        registry: The code that can run.
+        options: Slots, leases, grace.
+        links: What attempts reach.
+        hosts: Where Steps run.
+        freed: Called when a slot has become free.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        registry: Registry,
+        options: RuntimeOptions,
+        links: Links,
+        hosts: StepHosts,
+        freed: Callable[[], None],
+    ) -> None:
+        """Start with nothing running."""
+        self._provider = provider
+        self._registry = registry
+        self._options = options
+        self._links = links
+        self._hosts = hosts
+        self._freed = freed
+        self._deadlines = Deadlines(hosts, self.fail)
+        self.live: dict[str, Attempt] = {}
+        self._concluding: set[asyncio.Task[None]] = set()
+
+    @property
+    def free_slots(self) -> int:
+        """Count the attempts that may still be begun."""
+        return self._options.worker_concurrency - len(self.live)
+
+    def begin(self, work: WorkItem) -> None:
+        """Begin an attempt of a fetched work item."""
+        item = work.item
+        flow = self._registry.get(item.flow_type)
+        step = None if flow is None else flow.steps.get(item.step_type)
+        if flow is None or step is None:
+            # The code went away between the fetch and now; the item waits for it to come back.
+            self._spawn(self.give_back(work))
+            return
+        try:
+            payload = Payload.from_text(item.payload)
+        except DocumentError as error:
+            self._spawn(self._take_poison(work, error))
+            return
+        attempt = Attempt(work, payload, flow, step, self._links)
+        self.live[attempt.token] = attempt
+        if work.deliveries > 1 and not self._may_run_again(attempt):
+            attempt.close(Closing("failed", WORKER_LOST))
+            self._settle(attempt)
+            return
+        self._start(attempt)
+
+    def _start(self, attempt: Attempt) -> None:
+        item, settings = attempt.item, attempt.settings
+        attempt.record(
+            "attempt_started",
+            {
+                "deliveries": attempt.work.deliveries,
+                "first_attempt_at": item.first_attempt_at,
+                "checkpoint": item.checkpoint,
+                "execute_method_timeout": settings.execute_method_timeout,
+                "heartbeat_timeout": settings.heartbeat_timeout,
+                "maximum_attempts": settings.retry.maximum_attempts,
+                "total_duration": settings.retry.total_duration,
+            },
+        )
+        context = contextvars.copy_context()
+        context.run(capture.CURRENT.set, attempt)
+        self._deadlines.arm(attempt)
+        self._hosts.begin(attempt, context)
+
+    def _may_run_again(self, attempt: Attempt) -> bool:
+        """Judge a redelivery like a retry: the attempt before it was lost with its engine."""
+        retry, item = attempt.settings.retry, attempt.item
+        if retry.maximum_attempts and item.attempt > retry.maximum_attempts:
+            return False
+        elapsed = self._provider.clock.now() - (item.first_attempt_at or 0.0)
+        return elapsed < retry.total_duration
+
+    def ended(self, attempt: Attempt, outcome: Outcome) -> None:
+        """Take a Step's outcome; on the control loop."""
+        attempt.ended = True
+        capture.end_lines(attempt)
+        if attempt.closing is not None:
+            self._settle(attempt)
+            return
+        attempt.close(Closing("ended"))
+        self._retire(attempt)
+        if outcome.decision is not None:
+            done = StepDone(attempt.item.step_execution_id, attempt.item.attempt, outcome.decision)
+            attempt.record("attempt_ended", {"decision": outcome.decision.kind})
+            message = NewMessage(attempt.item.run_id, encode_message(done))
+            self._spawn(self._acknowledge(attempt, message, None))
+            return
+        error = outcome.error or asyncio.CancelledError()
+        failure, retryable = failure_from_error(error)
+        self._fail(attempt, failure, retryable=retryable)
+
+    def fail(self, attempt: Attempt, failure: Failure) -> None:
+        """End an attempt by a deadline: fence it, cancel its Step, then go on without it."""
+        self._end(attempt, Closing("failed", failure))
+
+    def lose(self, tokens: frozenset[str]) -> None:
+        """Give up attempts whose lease is gone: somebody else owns their items now."""
+        for token in tokens:
+            if (attempt := self.live.get(token)) is not None:
+                self._end(attempt, Closing("lost"))
+
+    def cancel(self, run_id: str, step_execution_ids: tuple[str, ...]) -> None:
+        """End attempts that a turn has cancelled."""
+        gone = set(step_execution_ids)
+        for attempt in list(self.live.values()):
+            if attempt.item.run_id == run_id and attempt.item.step_execution_id in gone:
+                self._end(attempt, Closing("cancelled"))
+
+    async def hand_back(self) -> None:
+        """Stop all attempts and give their items back without using an attempt."""
+        for attempt in list(self.live.values()):
+            self._end(attempt, Closing("handed_back"))
+        while self._concluding or self.live:
+            waiting = [*self._concluding]
+            if waiting:
+                await asyncio.wait(waiting)
+            else:
+                await asyncio.sleep(0.005)
+
+    async def renew(self) -> None:
+        """Renew the lease of every live attempt once; those that lost it are ended."""
+        tokens = list(self.live)
+        if not tokens:
+            return
+        extend = self._options.worker_lock_timeout.total_seconds()
+        self.lose(await self._provider.renew_work_item_locks(tokens, extend))
+
+    def _end(self, attempt: Attempt, closing: Closing) -> None:
+        if attempt.closing is not None:
+            return
+        attempt.close(closing)
+        self._hosts.cancel(attempt)
+        grace = self._options.cancellation_grace.total_seconds()
+        if attempt.timer is not None:
+            attempt.timer.cancel()
+        loop = asyncio.get_running_loop()
+        attempt.timer = loop.call_later(grace, self._settle, attempt)
+
+    def _settle(self, attempt: Attempt) -> None:
+        """Conclude a closed attempt once: when its Step has ended, or its grace is over."""
+        closing = attempt.closing
+        if attempt.settled or closing is None:
+            return
+        self._retire(attempt)
+        if closing.kind == "failed" and closing.failure is not None:
+            self._fail(attempt, closing.failure, retryable=True)
+            return
+        attempt.record("attempt_ended", {"reason": closing.kind})
+        if closing.kind == "handed_back":
+            self._spawn(self._hand_back(attempt))
+        else:
+            self._release(attempt)
+
+    def _retire(self, attempt: Attempt) -> None:
+        attempt.settled = True
+        self._deadlines.disarm(attempt)
+
+    def _fail(self, attempt: Attempt, failure: Failure, *, retryable: bool) -> None:
+        now = self._provider.clock.now()
+        after = after_failure(attempt, failure, retryable=retryable, now=now)
+        attempt.record("attempt_ended", {"failure": asdict(failure)}, len(failure.detail))
+        if after.retry is not None:
+            attempt.record(
+                "retry_scheduled", {"attempt": after.retry.attempt, "delay": after.delay}
+            )
+        self._spawn(self._acknowledge(attempt, after.message, after.retry))
+
+    async def _acknowledge(
+        self, attempt: Attempt, message: NewMessage | None, retry: NewWorkItem | None
+    ) -> None:
+        """Write an attempt's end; try again for as long as the lease holds.
+
+        A store that is busy for a moment must not cost a second run of the Step.
+        """
+        # The acknowledgement carries the checkpoint, and Stream messages need the live lease.
+        self._links.outbox.forget(attempt.token)
+        failures = 0
+        try:
+            if attempt.streamed:
+                await self._links.outbox.drained()
+            while True:
+                try:
+                    await self._provider.ack_work_item(attempt.token, message, retry)
+                except LeaseLost:
+                    attempt.record("late_write", {"what": "result", "reason": "lost"})
+                    return
+                except ProviderError as error:
+                    attempt.record("engine_error", {"error": str(error)})
+                    if not error.retryable:
+                        return
+                    await asyncio.sleep(ACK_DELAYS[min(failures, len(ACK_DELAYS) - 1)])
+                    failures += 1
+                else:
+                    return
+        finally:
+            self._release(attempt)
+
+    async def _hand_back(self, attempt: Attempt) -> None:
+        try:
+            await self._links.outbox.drained()
+            await self._provider.abandon_work_item(attempt.token, ignore_attempt=True)
+        except ProviderError as error:
+            attempt.record("engine_error", {"error": str(error)})
+        finally:
+            self._release(attempt)
+
+    async def give_back(self, work: WorkItem) -> None:
+        """Return an item that is not begun, without using an attempt."""
+        delay = self._options.dispatcher_min_poll_interval.total_seconds()
+        await self._provider.abandon_work_item(work.token, delay, ignore_attempt=True)
+
+    async def _take_poison(self, work: WorkItem, error: DocumentError) -> None:
+        """Put an undecodable item off, and fail its Step when it was tried often enough."""
+        if work.deliveries <= self._options.max_attempts:
+            await self._provider.abandon_work_item(work.token, 1.0)
+            return
+        failed = StepFailed(
+            work.item.step_execution_id, work.item.attempt, Failure(POISON, str(error))
+        )
+        message = NewMessage(work.item.run_id, encode_message(failed))
+        await self._provider.ack_work_item(work.token, message)
+
+    def _release(self, attempt: Attempt) -> None:
+        if self.live.pop(attempt.token, None) is not None:
+            self._hosts.release(attempt)
+            self._freed()
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._concluding.add(task)
+        task.add_done_callback(self._concluded)
+
+    def _concluded(self, task: asyncio.Task[None]) -> None:
+        self._concluding.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._links.telemetry.record("", "", "engine_error", payload={"error": repr(error)})
+            self._freed()

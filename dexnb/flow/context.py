@@ -1,0 +1,106 @@
+"""`Context`: what a Step method is told about its attempt, and how it shows that it lives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dexnb.flow.output import OMITTED, StepOutput
+
+if TYPE_CHECKING:
+    from dexnb.flow.stream import Stream
+
+ValueT = TypeVar("ValueT")
+
+
+@dataclass(frozen=True)
+class RecoveryErrorInfo:
+    """Why the Step that led to a recovery Step ended.
+
+    Args:
+        detail: The error's text, or the sentence of a timeout.
+        error_type: `module.QualName` of an exception, or `StartToClose`, `Heartbeat`,
+            `ScheduleToClose`, `WorkerLost`.
+        last_error: The last error of the Step's own code, where the attempt ended otherwise.
+    """
+
+    detail: str
+    error_type: str
+    last_error: RecoveryErrorInfo | None = None
+
+
+class Context(ABC):
+    """What a sync Step method gets as its first parameter."""
+
+    @property
+    @abstractmethod
+    def flow_id(self) -> str:
+        """The Flow's id: stable over retries, so the right name for an idempotent request."""
+
+    @property
+    @abstractmethod
+    def run_id(self) -> str:
+        """This run of the Flow."""
+
+    @property
+    @abstractmethod
+    def step_execution_id(self) -> str:
+        """This execution of the Step: `StepType-N`."""
+
+    @property
+    @abstractmethod
+    def from_step_execution_id(self) -> str:
+        """The execution that led here; empty for the start Step."""
+
+    @property
+    @abstractmethod
+    def recovery_error(self) -> RecoveryErrorInfo | None:
+        """Why the failed Step ended, in a recovery Step; None elsewhere."""
+
+    @property
+    @abstractmethod
+    def first_attempt_at(self) -> datetime:
+        """When the first attempt was delivered (UTC, whole seconds): the same for all retries."""
+
+    @property
+    @abstractmethod
+    def attempt(self) -> int:
+        """This attempt's number, from 1."""
+
+    @abstractmethod
+    def has_last_heartbeat_value(self) -> bool:
+        """Tell whether an earlier attempt left a checkpoint (None counts as one)."""
+
+    @abstractmethod
+    def get_last_heartbeat_value(self, value_type: type[ValueT]) -> ValueT | None:
+        """Give the checkpoint that an earlier attempt left, or None without one.
+
+        Raises:
+            ValueMappingError: The checkpoint is no `value_type`.
+        """
+
+    @abstractmethod
+    def is_cancellation_requested(self) -> bool:
+        """Tell whether this attempt was cancelled or timed out: what it still writes is refused."""
+
+    @abstractmethod
+    def write_stream(self, stream: Stream[Any], text: str) -> StepOutput | None:
+        """Take an encoded message from `Stream.write`; not for direct use."""
+
+
+class AsyncContext(Context):
+    """What an async Step method gets as its first parameter."""
+
+    @abstractmethod
+    def heartbeat(self, value: object = OMITTED) -> Awaitable[None]:
+        """Show that the attempt lives; must be awaited.
+
+        With a value, that is the new checkpoint (None too); without one, the checkpoint is cleared.
+
+        Raises:
+            ValueMappingError: The value cannot be stored; the checkpoint before it stays.
+            asyncio.CancelledError: The attempt is over.
+        """

@@ -1,0 +1,142 @@
+"""`Event`: one thing that happened in a run, and the log files that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from dexnb.errors import DocumentError
+from dexnb.model.json_text import from_text, to_text
+
+DurableKind = Literal[
+    "flow_started",
+    "step_scheduled",
+    "step_completed",
+    "step_failed",
+    "step_cancelled",
+    "stop_requested",
+    "flow_closed",
+]
+TelemetryKind = Literal[
+    "attempt_started",
+    "attempt_ended",
+    "retry_scheduled",
+    "round_call",
+    "round_sleep",
+    "heartbeat",
+    "stream_message",
+    "late_write",
+    "lock_renewed",
+    "dispatcher_cycle",
+    "stall",
+    "suspended",
+    "clock_stepped",
+    "engine_error",
+    "log",
+]
+EventKind = DurableKind | TelemetryKind
+
+DURABLE_KINDS: frozenset[str] = frozenset(get_args(DurableKind))
+TELEMETRY_KINDS: frozenset[str] = frozenset(get_args(TelemetryKind))
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of a run's log.
+
+    Durable events are the Flow's history: `fold` of them gives the state. Telemetry events feed
+    the views and never decide anything.
+
+    Args:
+        seq: Position within the run, counted from 1, durable and telemetry apart.
+        flow_id: The Flow's id; empty for events of the engine itself.
+        run_id: The run; empty for events of the engine itself.
+        wall: Seconds since the epoch on the wall clock: a stamp, never used for durations.
+        time: Seconds on the store's clock, which no wall clock step moves.
+        kind: What happened.
+        step_execution_id: `StepType-N`, or empty.
+        attempt: Counted from 1; 0 where no attempt is meant.
+        payload: Plain JSON values, by kind.
+    """
+
+    seq: int
+    flow_id: str
+    run_id: str
+    wall: float
+    time: float
+    kind: EventKind
+    step_execution_id: str = ""
+    attempt: int = 0
+    payload: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def durable(self) -> bool:
+        """Tell whether this event is part of the Flow's history."""
+        return self.kind in DURABLE_KINDS
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the plain JSON form that Python and TypeScript share."""
+        return {name: getattr(self, name) for name in _FIELDS}
+
+    @classmethod
+    def from_json(cls, document: Any) -> Event:
+        """Read the plain JSON form.
+
+        Raises:
+            DocumentError: A field is missing or of another type, or the kind is unknown.
+        """
+        try:
+            values = {name: document[name] for name in _FIELDS}
+        except (KeyError, TypeError) as error:
+            message = f"event lacks the field {error}"
+            raise DocumentError(message) from error
+        for name, expected in _TYPES.items():
+            if not isinstance(values[name], expected) or isinstance(values[name], bool):
+                message = f"event field {name} is {values[name]!r}"
+                raise DocumentError(message)
+        if values["kind"] not in DURABLE_KINDS and values["kind"] not in TELEMETRY_KINDS:
+            message = f"event kind {values['kind']!r} is unknown"
+            raise DocumentError(message)
+        return cls(**values)
+
+
+_FIELDS = tuple(Event.__dataclass_fields__)
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "seq": int,
+    "flow_id": str,
+    "run_id": str,
+    "wall": (int, float),
+    "time": (int, float),
+    "kind": str,
+    "step_execution_id": str,
+    "attempt": int,
+    "payload": dict,
+}
+
+
+def merge(durable: Iterable[Event], telemetry: Iterable[Event]) -> list[Event]:
+    """Put both parts of a run's log in one order: by the store's clock, history first on a tie."""
+    return sorted([*durable, *telemetry], key=lambda event: (event.time, not event.durable))
+
+
+def save_log(events: Iterable[Event], path: str | Path) -> None:
+    """Write events as JSON Lines, one event a line."""
+    with Path(path).open("w", encoding="ascii") as file:
+        file.writelines(to_text(event.to_json()) + "\n" for event in events)
+
+
+def load_log(path: str | Path) -> Iterator[Event]:
+    """Read what `save_log` wrote, an event at a time; no code of the log is run.
+
+    Raises:
+        DocumentError: A line is no event; the text names its number.
+    """
+    with Path(path).open(encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield Event.from_json(from_text(line))
+            except DocumentError as error:
+                message = f"{Path(path).name} line {number}: {error}"
+                raise DocumentError(message) from error

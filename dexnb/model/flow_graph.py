@@ -1,0 +1,176 @@
+"""`FlowGraph`: a Flow's shape as a document, with the field names of Dex's definition graph 1.0.
+
+Beyond those it carries what that page lacks: each Step's settings and the constants that feed them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from dexnb.errors import DocumentError
+
+NodeKind = Literal["step", "decision", "decision_dispatch", "stream", "unknown"]
+EdgeKind = Literal["transition", "failure_transition", "resource_write"]
+Severity = Literal["error", "warning"]
+
+SCHEMA_VERSION = "1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something that the reader of a Flow could not make out, or that cannot hold."""
+
+    code: str
+    severity: Severity
+    message: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A named constant that a Step reads.
+
+    Args:
+        name: Its name in the Step's module.
+        value: Seconds, a number or text; None where it is nothing that can be shown.
+        unit: `s` for durations given as timedelta, `number` or `text`.
+        feeds: What it decides: `sleep`, `call_timeout`, or an option's name.
+    """
+
+    name: str
+    value: float | int | str | None
+    unit: str
+    feeds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A part of the picture.
+
+    Args:
+        id: `step:NAME`, `decision:step:NAME:LINE:COL`, `decision-dispatch:step:NAME`,
+            `resource:stream:NAME` or `unknown:step:NAME`.
+        kind: What it is.
+        name: What stands on it.
+        parentId: The Step whose frame holds it.
+        start: Whether it is the start Step.
+        condition: The guards that lead to it, as text.
+        decision: `{"type": ...}` for decision cards.
+        settings: A Step's StepSettings as JSON.
+        given: The options that the Step sets itself.
+        constants: What feeds them.
+        line: In the Step's source, for views; ids with lines appear in exports only.
+    """
+
+    id: str
+    kind: NodeKind
+    name: str
+    parentId: str = ""  # noqa: N815 - the format's name
+    start: bool = False
+    condition: str = ""
+    decision: dict[str, Any] | None = None
+    settings: dict[str, Any] | None = None
+    given: tuple[str, ...] = ()
+    constants: tuple[Constant, ...] = ()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A way from one node to another, by their ids."""
+
+    id: str
+    kind: EdgeKind
+    source: str
+    target: str
+    label: str = ""
+    condition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FlowGraph:
+    """A whole Flow."""
+
+    name: str
+    startStepId: str = ""  # noqa: N815 - the format's name
+    path: str = ""
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = field(default=())
+
+    @property
+    def valid(self) -> bool:
+        """Tell whether no diagnostic is an error."""
+        return all(diagnostic.severity != "error" for diagnostic in self.diagnostics)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the plain JSON form."""
+        return {
+            "schemaVersion": SCHEMA_VERSION,
+            "valid": self.valid,
+            "source": {"language": "python", "path": self.path},
+            "flow": {"name": self.name, "startStepId": self.startStepId},
+            "nodes": [_plain(node) for node in self.nodes],
+            "edges": [
+                {
+                    "id": edge.id,
+                    "kind": edge.kind,
+                    "from": edge.source,
+                    "to": edge.target,
+                    "label": edge.label,
+                    "condition": edge.condition,
+                }
+                for edge in self.edges
+            ],
+            "diagnostics": [_plain(diagnostic) for diagnostic in self.diagnostics],
+        }
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> FlowGraph:
+        """Read the plain JSON form.
+
+        Raises:
+            DocumentError: It is no graph of this version.
+        """
+        try:
+            if document["schemaVersion"] != SCHEMA_VERSION:
+                message = f"FlowGraph schemaVersion is {document['schemaVersion']!r}, not 1.0"
+                raise DocumentError(message)
+            return cls(
+                name=document["flow"]["name"],
+                startStepId=document["flow"]["startStepId"],
+                path=document["source"]["path"],
+                nodes=tuple(_node_from(node) for node in document["nodes"]),
+                edges=tuple(
+                    Edge(
+                        edge["id"],
+                        edge["kind"],
+                        edge["from"],
+                        edge["to"],
+                        edge["label"],
+                        edge["condition"],
+                    )
+                    for edge in document["edges"]
+                ),
+                diagnostics=tuple(Diagnostic(**item) for item in document["diagnostics"]),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            message = f"FlowGraph cannot be read: {type(error).__name__} {error}"
+            raise DocumentError(message) from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value
+
+
+def _node_from(document: dict[str, Any]) -> Node:
+    constants = tuple(
+        Constant(**{**constant, "feeds": tuple(constant["feeds"])})
+        for constant in document["constants"]
+    )
+    return Node(**{**document, "given": tuple(document["given"]), "constants": constants})

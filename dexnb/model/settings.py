@@ -1,0 +1,80 @@
+"""`StepSettings`: a Step's timeouts and retries as plain seconds, with every default filled in."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Durability = Literal["SYNC", "ASYNC"]
+
+DEFAULT_METHOD_TIMEOUT = 7200.0
+DEFAULT_HEARTBEAT_TIMEOUT = 60.0
+MINIMUM_HEARTBEAT_TIMEOUT = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class RetrySettings:
+    """When a failed attempt is tried again.
+
+    Args:
+        initial_interval: Seconds before the second attempt.
+        backoff_coefficient: Factor between one delay and the next.
+        maximum_interval: Longest delay in seconds.
+        maximum_attempts: Attempts in all, the first included; 0 for no limit.
+        total_duration: Seconds from the first delivery after which no retry begins. It gates
+            retries and never cuts a running attempt, so the whole wait is at most this plus one
+            method timeout (source: the Dex polling pattern).
+    """
+
+    initial_interval: float = 1.0
+    backoff_coefficient: float = 2.0
+    maximum_interval: float = 100.0
+    maximum_attempts: int = 0
+    total_duration: float = 14400.0
+
+    def delay_after(self, attempt: int) -> float:
+        """Give the seconds between the end of attempt `attempt` (from 1) and the next one.
+
+        initial x coefficient^(attempt-1), at most maximum_interval; finite for every attempt.
+        """
+        try:
+            delay = self.initial_interval * self.backoff_coefficient ** (attempt - 1)
+        except OverflowError:
+            return self.maximum_interval
+        return min(delay, self.maximum_interval)
+
+    def allows_another(self, attempt: int, elapsed: float) -> bool:
+        """Tell whether attempt `attempt` may be followed by another, `elapsed` after the first."""
+        if self.maximum_attempts and attempt >= self.maximum_attempts:
+            return False
+        return elapsed + self.delay_after(attempt) < self.total_duration
+
+
+@dataclass(frozen=True, slots=True)
+class StepSettings:
+    """The settings that an attempt runs under, in seconds.
+
+    Args:
+        execute_method_timeout: Longest run of one attempt.
+        heartbeat_timeout: Longest time between two signs of life of a running attempt.
+        retry: When a failed attempt is tried again.
+        durability: ASYNC lets acknowledgements commit without waiting for the disk.
+        recovery: Step type that follows when no retry is left, or None.
+        recovery_options: The settings that replace that Step's own, as plain JSON, or None.
+    """
+
+    execute_method_timeout: float = DEFAULT_METHOD_TIMEOUT
+    heartbeat_timeout: float = DEFAULT_HEARTBEAT_TIMEOUT
+    retry: RetrySettings = RetrySettings()
+    durability: Durability = "SYNC"
+    recovery: str | None = None
+    recovery_options: dict[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the plain JSON form that a movement carries."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> StepSettings:
+        """Read the plain JSON form."""
+        return cls(**{**document, "retry": RetrySettings(**document["retry"])})

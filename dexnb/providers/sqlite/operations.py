@@ -1,0 +1,224 @@
+"""What callers ask of the store, ready to be put into a batch.
+
+An operation is made on the loop, where its rows are built, so that whatever cannot be stored fails
+in its own call. It is answered by the thread that runs the batch, in `result` or `failure`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from dexnb.errors import ProviderError
+from dexnb.providers.items import StreamWrite
+from dexnb.providers.parking import Queue
+from dexnb.providers.sqlite.turn_rows import TurnRows
+
+Row = list[Any]
+
+BOTH: tuple[Queue, ...] = ("messages", "work")
+
+
+@dataclass(slots=True, eq=False)
+class Operation:
+    """One call of the contract; subclasses hold its arguments.
+
+    Args:
+        name: The contract's method, for errors.
+        result: What the method returns, once the batch is committed.
+        failure: What it raises instead.
+    """
+
+    name: str
+    result: Any = field(init=False, default=None)
+    failure: ProviderError | None = field(init=False, default=None)
+
+    durable: ClassVar[bool] = False
+    """Whether its commit waits for the disk where the user asked for that."""
+
+    def keys(self) -> Collection[str]:
+        """Name what it changes: one batch holds one such operation for each."""
+        return ()
+
+    def hints(self) -> Sequence[Queue]:
+        """Name the queues that may have something to fetch after it."""
+        return ()
+
+
+@dataclass(slots=True, eq=False)
+class StartRun(Operation):
+    """Start a run unless its flow id has an open one."""
+
+    flow_id: str
+    row: Row
+    turn: TurnRows
+    durable: ClassVar[bool] = True
+
+    def keys(self) -> Collection[str]:
+        """Starts of one flow id follow each other."""
+        return ("flow " + self.flow_id,)
+
+    def hints(self) -> Sequence[Queue]:
+        """A first turn fills both queues."""
+        return BOTH
+
+
+@dataclass(slots=True, eq=False)
+class FencedOperation(Operation):
+    """An operation that fails with `LeaseLost` unless its token is live."""
+
+    token: str
+
+    def keys(self) -> Collection[str]:
+        """What is locked is known by its token."""
+        return (self.token,)
+
+
+@dataclass(slots=True, eq=False)
+class TurnOperation(FencedOperation):
+    """What the holder of a run's lock asks."""
+
+    def hints(self) -> Sequence[Queue]:
+        """The run is free: its other messages can be fetched."""
+        return ("messages",)
+
+
+@dataclass(slots=True, eq=False)
+class AckTurn(TurnOperation):
+    """Apply a turn."""
+
+    turn: TurnRows
+    durable: ClassVar[bool] = True
+
+    def hints(self) -> Sequence[Queue]:
+        """A turn fills both queues."""
+        return BOTH if self.turn.work else ("messages",)
+
+
+@dataclass(slots=True, eq=False)
+class AbandonTurn(TurnOperation):
+    """Give a run back."""
+
+    delay: float
+    take_back: bool
+
+
+@dataclass(slots=True, eq=False)
+class RenewTurn(TurnOperation):
+    """Hold a run's lock longer."""
+
+    extend_for: float
+
+    def hints(self) -> Sequence[Queue]:
+        """Nothing new to fetch."""
+        return ()
+
+
+@dataclass(slots=True, eq=False)
+class WorkOperation(FencedOperation):
+    """What the holder of a work item's lock asks."""
+
+
+@dataclass(slots=True, eq=False)
+class AckWork(WorkOperation):
+    """Delete a work item, and send a message or enqueue a retry."""
+
+    message: Row | None
+    retry: Row | None
+    durable: ClassVar[bool] = True
+
+    def hints(self) -> Sequence[Queue]:
+        """A message or a retry is there to be fetched."""
+        found: list[Queue] = ["messages"] if self.message is not None else []
+        return [*found, "work"] if self.retry is not None else found
+
+
+@dataclass(slots=True, eq=False)
+class AbandonWork(WorkOperation):
+    """Give a work item back."""
+
+    delay: float
+    take_back: bool
+
+    def hints(self) -> Sequence[Queue]:
+        """It can be fetched again."""
+        return ("work",)
+
+
+@dataclass(slots=True, eq=False)
+class RenewWork(Operation):
+    """Hold locks of work items longer; the result is the tokens that are not live."""
+
+    tokens: Sequence[str]
+    extend_for: float
+
+    def keys(self) -> Collection[str]:
+        """Each lock by its token."""
+        return self.tokens
+
+
+@dataclass(slots=True, eq=False)
+class RecordBeats(Operation):
+    """Store checkpoints by token; the result is the tokens that are not live."""
+
+    checkpoints: dict[str, str | None]
+
+    def keys(self) -> Collection[str]:
+        """Each item by its token."""
+        return self.checkpoints
+
+
+@dataclass(slots=True, eq=False)
+class SendMessage(Operation):
+    """Put a message into a run's queue."""
+
+    row: Row
+    durable: ClassVar[bool] = True
+
+    def hints(self) -> Sequence[Queue]:
+        """It is there to be fetched."""
+        return ("messages",)
+
+
+@dataclass(slots=True, eq=False)
+class WriteStream(Operation):
+    """Append Stream messages; the result tells for each whether it was kept."""
+
+    writes: Sequence[StreamWrite]
+
+
+@dataclass(slots=True, eq=False)
+class AppendTelemetry(Operation):
+    """Keep telemetry; a row is run id, first and last seq, size and text."""
+
+    rows: Sequence[Row]
+
+
+@dataclass(slots=True, eq=False)
+class Fetch(Operation):
+    """Lock what is ready; the result is the items and when the next one is due."""
+
+    lock_timeout: float
+    limit: int
+
+
+@dataclass(slots=True, eq=False)
+class FetchTurns(Fetch):
+    """Lock runs with visible messages."""
+
+
+@dataclass(slots=True, eq=False)
+class FetchWork(Fetch):
+    """Lock work items that these handlers run."""
+
+    handlers: frozenset[str]
+
+
+@dataclass(slots=True, eq=False)
+class Read(Operation):
+    """Run one statement that gives at most one row, and decode what it aggregated."""
+
+    statement: str
+    parameters: dict[str, Any]
+    decode: Callable[[Any], Any]

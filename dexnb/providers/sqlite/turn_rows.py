@@ -1,0 +1,104 @@
+"""The rows that messages, work items and whole turns become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dexnb.errors import ProviderError
+from dexnb.model.event import Event
+from dexnb.model.json_text import to_text
+from dexnb.providers.items import Commit, NewMessage, NewWorkItem
+from dexnb.providers.sqlite.rows import micros, stamp, stored
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRows:
+    """A commit as rows, each list for one statement.
+
+    Args:
+        run_id: The run.
+        state: The new text of its RunState.
+        status: Its status.
+        closes: Whether the run has ended.
+        first_seq: The number that the first event has, or None without events.
+        events: Of `insert_events`.
+        work: Of `insert_work`.
+        cancelled: Of `cancel_work`.
+        messages: Of `insert_messages`.
+    """
+
+    run_id: str
+    state: str
+    status: str
+    closes: bool
+    first_seq: int | None
+    events: list[Any]
+    work: list[Any]
+    cancelled: list[Any]
+    messages: list[Any]
+
+
+def turn_rows(operation: str, commit: Commit) -> TurnRows:
+    """Make the rows of a commit.
+
+    Raises:
+        ProviderError: Not retryable: the events are not numbered without a gap.
+        DocumentError: An event is not plain JSON.
+    """
+    run_id = stored(commit.run_id)
+    return TurnRows(
+        run_id=run_id,
+        state=stored(commit.state),
+        status=stored(commit.status),
+        closes=commit.closes,
+        first_seq=_first_seq(operation, commit.events),
+        events=[[run_id, event.seq, to_text(event.to_json())] for event in commit.events],
+        work=[work_row(item) for item in commit.work_items],
+        cancelled=[[run_id, stored(name)] for name in commit.cancelled],
+        messages=[message_row(message) for message in commit.messages],
+    )
+
+
+def run_row(commit: Commit) -> list[Any]:
+    """Make the row of a new run."""
+    return [
+        stored(commit.run_id),
+        stored(commit.flow_id),
+        stored(commit.flow_type),
+        stored(commit.status),
+        len(commit.events),
+        stored(commit.state),
+    ]
+
+
+def message_row(message: NewMessage) -> list[Any]:
+    """Make the row of a message."""
+    return [stored(message.run_id), micros(message.visible_at), stored(message.text)]
+
+
+def work_row(item: NewWorkItem) -> list[Any]:
+    """Make the row of a work item."""
+    return [
+        stored(item.run_id),
+        stored(item.step_execution_id),
+        stored(item.flow_type),
+        stored(item.handler),
+        micros(item.visible_at),
+        item.attempt,
+        stamp(item.first_attempt_at),
+        None if item.checkpoint is None else stored(item.checkpoint),
+        stored(item.payload),
+    ]
+
+
+def _first_seq(operation: str, events: Sequence[Event]) -> int | None:
+    if not events:
+        return None
+    first = events[0].seq
+    given = [event.seq for event in events]
+    if given != list(range(first, first + len(given))):
+        message = f"events are numbered {given[:20]}; number them one by one without a gap"
+        raise ProviderError(operation, message, retryable=False)
+    return first

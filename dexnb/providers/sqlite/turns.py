@@ -1,0 +1,110 @@
+"""What a batch writes for runs: new ones, turns, messages, and locks that end or go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dexnb.errors import ProviderError
+from dexnb.providers.items import Started
+from dexnb.providers.sqlite.batch import Batch
+from dexnb.providers.sqlite.operations import (
+    AbandonTurn,
+    AckTurn,
+    AckWork,
+    RenewTurn,
+    SendMessage,
+    StartRun,
+)
+from dexnb.providers.sqlite.rows import micros, number_of, restored
+from dexnb.providers.sqlite.turn_rows import TurnRows
+
+
+def check_turns(batch: Batch) -> None:
+    """Fail the turns that do not fit their run, and answer the starts that find one open."""
+    for start in batch.of(StartRun):
+        open_run = batch.admitted.open_flows.get(start.flow_id)
+        if open_run is not None:
+            start.result = Started(restored(open_run), created=False)
+            continue
+        start.result = Started(restored(start.turn.run_id), created=True)
+        start.failure = _misfit(start.name, start.turn, 0)
+    for ack in batch.of(AckTurn):
+        run_id, version = batch.admitted.turns[ack.token]
+        if run_id != ack.turn.run_id:
+            message = f"lock token {ack.token} is for run {run_id}, not for {ack.turn.run_id}"
+            ack.failure = ProviderError(ack.name, message, retryable=False)
+        else:
+            ack.failure = _misfit(ack.name, ack.turn, version)
+
+
+def _misfit(operation: str, turn: TurnRows, version: int) -> ProviderError | None:
+    if turn.first_seq is None or turn.first_seq == version + 1:
+        return None
+    message = (
+        f"run {turn.run_id} has {version} events, so the next is number {version + 1}, "
+        f"not {turn.first_seq}"
+    )
+    return ProviderError(operation, message, retryable=False)
+
+
+def new_runs(batch: Batch) -> list[StartRun]:
+    """Give the starts that make a run."""
+    return [start for start in batch.of(StartRun) if start.result.created]
+
+
+def applied_turns(batch: Batch) -> list[TurnRows]:
+    """Give every turn of the batch, first ones too, in order of the calls."""
+    turns: list[TurnRows] = [start.turn for start in new_runs(batch)]
+    turns.extend(ack.turn for ack in batch.of(AckTurn))
+    return turns
+
+
+def write_runs(batch: Batch) -> None:
+    """Add new runs, and set state, version and status of the ones that went on."""
+    acks = batch.of(AckTurn)
+    batch.write_rows("insert_runs", [start.row for start in new_runs(batch)])
+    batch.write_rows("update_runs", [_new_state(batch, ack) for ack in acks])
+    closed = [[ack.turn.run_id, ack.turn.status] for ack in acks if ack.turn.closes]
+    batch.write_rows("close_runs", closed)
+    turns = applied_turns(batch)
+    batch.write_rows("insert_events", [row for turn in turns for row in turn.events])
+
+
+def _new_state(batch: Batch, ack: AckTurn) -> list[Any]:
+    _, version = batch.admitted.turns[ack.token]
+    return [number_of(ack.token), version + len(ack.turn.events), ack.turn.state]
+
+
+def write_messages(batch: Batch) -> None:
+    """Delete what turns have read, and send what they, attempts and clients have to say."""
+    acked = [number_of(ack.token) for ack in batch.of(AckTurn)]
+    batch.write_rows("delete_fetched_messages", acked)
+    rows = [row for turn in applied_turns(batch) for row in turn.messages]
+    rows += [ack.message for ack in batch.of(AckWork) if ack.message is not None]
+    rows += [send.row for send in batch.of(SendMessage)]
+    batch.write_rows("insert_messages", rows, now=micros(batch.now))
+
+
+def write_run_locks(batch: Batch) -> None:
+    """End the locks of turns that were applied or given back, and extend others."""
+    abandoned = batch.of(AbandonTurn)
+    batch.write_rows("return_messages", [_returned(batch, turn) for turn in abandoned])
+    ended = [number_of(turn.token) for turn in (*batch.of(AckTurn), *abandoned)]
+    batch.write_rows("delete_run_locks", ended)
+    renewed = [
+        [number_of(turn.token), batch.lease + micros(turn.extend_for)]
+        for turn in batch.of(RenewTurn)
+    ]
+    batch.write_rows("renew_run_locks", renewed)
+
+
+def _returned(batch: Batch, turn: AbandonTurn) -> list[int]:
+    due = micros(batch.now + turn.delay) if turn.delay > 0 else 0
+    return [number_of(turn.token), due, int(turn.take_back)]
+
+
+def empty_closed_runs(batch: Batch) -> None:
+    """Delete what still waits for runs that have ended."""
+    closed = [turn.run_id for turn in applied_turns(batch) if turn.closes]
+    batch.write_rows("empty_messages_of_closed", closed)
+    batch.write_rows("empty_work_of_closed", closed)

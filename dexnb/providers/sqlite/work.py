@@ -1,0 +1,50 @@
+"""What a batch writes for work items: new ones, results, hand-backs, renewals and checkpoints."""
+
+from __future__ import annotations
+
+from dexnb.providers.sqlite.batch import Batch
+from dexnb.providers.sqlite.operations import AbandonWork, AckWork, RecordBeats, RenewWork
+from dexnb.providers.sqlite.rows import micros, number_of
+from dexnb.providers.sqlite.turns import applied_turns
+
+
+def write_work(batch: Batch) -> None:
+    """Delete what is done, enqueue what is new, then delete what was cancelled."""
+    acks = batch.of(AckWork)
+    batch.write_rows("delete_work", [number_of(ack.token) for ack in acks])
+    turns = applied_turns(batch)
+    rows = [row for turn in turns for row in turn.work]
+    rows += [ack.retry for ack in acks if ack.retry is not None]
+    batch.write_rows("insert_work", rows, now=micros(batch.now))
+    batch.write_rows("cancel_work", [row for turn in turns for row in turn.cancelled])
+
+
+def write_work_locks(batch: Batch) -> None:
+    """Give items back, extend their locks, and keep checkpoints."""
+    batch.write_rows("return_work", [_returned(batch, item) for item in batch.of(AbandonWork)])
+    _renew(batch)
+    _beat(batch)
+
+
+def _returned(batch: Batch, item: AbandonWork) -> list[int]:
+    due = micros(batch.now + item.delay) if item.delay > 0 else 0
+    return [number_of(item.token), due, int(item.take_back)]
+
+
+def _renew(batch: Batch) -> None:
+    rows = []
+    for renewal in batch.of(RenewWork):
+        end = batch.lease + micros(renewal.extend_for)
+        live = [token for token in renewal.tokens if token in batch.admitted.work]
+        renewal.result = frozenset(renewal.tokens).difference(live)
+        rows += [[number_of(token), end] for token in live]
+    batch.write_rows("renew_work", rows)
+
+
+def _beat(batch: Batch) -> None:
+    rows = []
+    for beats in batch.of(RecordBeats):
+        live = [token for token in beats.checkpoints if token in batch.admitted.work]
+        beats.result = frozenset(beats.checkpoints).difference(live)
+        rows += [[number_of(token), beats.checkpoints[token]] for token in live]
+    batch.write_rows("record_beats", rows)

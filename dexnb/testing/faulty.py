@@ -1,0 +1,274 @@
+"""`FaultyProvider`: a real store whose calls fail, hang or lose their answers on demand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+from dexnb.clock import Clock
+from dexnb.errors import DefinitionError, ProviderError
+from dexnb.model.event import Event
+from dexnb.providers import (
+    Beat,
+    Commit,
+    Handlers,
+    NewMessage,
+    NewWorkItem,
+    OrchestrationItem,
+    Provider,
+    QueueDepths,
+    RunRecord,
+    Started,
+    StreamRecord,
+    StreamWrite,
+    TelemetryChunk,
+    WorkItem,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What goes wrong with which calls of one method.
+
+    Args:
+        method: The method's name in `Provider`.
+        calls: Which calls, counted from 1 since the provider was made; None for every one.
+        retryable: What the injected error says of itself; None for no error, a delay alone.
+        delay: Seconds on the loop's clock that pass before the call.
+        applied: The store does its part and only the answer is lost, as when a connection breaks
+            after the commit.
+        error: Raised in place of the injected `ProviderError`.
+    """
+
+    method: str
+    calls: Collection[int] | None = None
+    retryable: bool | None = True
+    delay: float = 0.0
+    applied: bool = False
+    error: Exception | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a name that no call would ever match.
+
+        Raises:
+            DefinitionError: `Provider` has no such method.
+        """
+        if not callable(getattr(Provider, self.method, None)):
+            raise DefinitionError(
+                f"Fault.method is {self.method!r}: give the name of a Provider method"
+            )
+
+    def strikes(self, method: str, call: int) -> bool:
+        """Tell whether it concerns this call."""
+        return method == self.method and (self.calls is None or call in self.calls)
+
+    def failure(self, call: int) -> Exception | None:
+        """Give what is raised, if anything."""
+        if self.error is not None or self.retryable is None:
+            return self.error
+        return ProviderError(
+            self.method, f"injected fault in call {call}", retryable=self.retryable
+        )
+
+
+class FaultyProvider(Provider):
+    """Wraps a provider; passes every call on, but for those that a fault strikes.
+
+    `faults` may be changed at any time; `calls` counts the calls of each method.
+    """
+
+    name: ClassVar[str] = "faulty"
+
+    def __init__(self, inner: Provider, faults: Iterable[Fault] = ()) -> None:
+        """Wrap a provider that is opened through this one, or open already."""
+        self.inner = inner
+        self.faults = list(faults)
+        self.calls: Counter[str] = Counter()
+        if hasattr(inner, "clock"):
+            self.clock = inner.clock
+
+    async def _pass(self, method: str, call: Callable[[], Awaitable[T]]) -> T:
+        self.calls[method] += 1
+        number = self.calls[method]
+        struck = [fault for fault in self.faults if fault.strikes(method, number)]
+        if delay := sum(fault.delay for fault in struck):
+            await asyncio.sleep(delay)
+        failing = [fault for fault in struck if fault.failure(number) is not None]
+        if not failing:
+            return await call()
+        if any(fault.applied for fault in failing):
+            await call()
+        error = failing[0].failure(number)
+        assert error is not None
+        raise error
+
+    async def open(self, clock: Clock, owner: str) -> None:
+        """Open the store."""
+        await self._pass("open", lambda: self.inner.open(clock, owner))
+        self.clock = self.inner.clock
+
+    async def close(self) -> None:
+        """Close the store."""
+        await self._pass("close", self.inner.close)
+
+    async def start_run(self, commit: Commit) -> Started:
+        """Pass on."""
+        return await self._pass("start_run", lambda: self.inner.start_run(commit))
+
+    async def fetch_orchestration_item(
+        self, lock_timeout: float, poll_timeout: float
+    ) -> OrchestrationItem | None:
+        """Pass on."""
+        return await self._pass(
+            "fetch_orchestration_item",
+            lambda: self.inner.fetch_orchestration_item(lock_timeout, poll_timeout),
+        )
+
+    async def fetch_orchestration_items(
+        self, lock_timeout: float, poll_timeout: float, limit: int
+    ) -> Sequence[OrchestrationItem]:
+        """Pass on."""
+        return await self._pass(
+            "fetch_orchestration_items",
+            lambda: self.inner.fetch_orchestration_items(lock_timeout, poll_timeout, limit),
+        )
+
+    async def ack_orchestration_item(self, token: str, commit: Commit) -> None:
+        """Pass on."""
+        await self._pass(
+            "ack_orchestration_item", lambda: self.inner.ack_orchestration_item(token, commit)
+        )
+
+    async def abandon_orchestration_item(
+        self, token: str, delay: float = 0.0, *, ignore_attempt: bool = False
+    ) -> None:
+        """Pass on."""
+        await self._pass(
+            "abandon_orchestration_item",
+            lambda: self.inner.abandon_orchestration_item(
+                token, delay, ignore_attempt=ignore_attempt
+            ),
+        )
+
+    async def renew_orchestration_item_lock(self, token: str, extend_for: float) -> None:
+        """Pass on."""
+        await self._pass(
+            "renew_orchestration_item_lock",
+            lambda: self.inner.renew_orchestration_item_lock(token, extend_for),
+        )
+
+    async def fetch_work_item(
+        self, lock_timeout: float, poll_timeout: float, handlers: Handlers
+    ) -> WorkItem | None:
+        """Pass on."""
+        return await self._pass(
+            "fetch_work_item",
+            lambda: self.inner.fetch_work_item(lock_timeout, poll_timeout, handlers),
+        )
+
+    async def fetch_work_items(
+        self, lock_timeout: float, poll_timeout: float, handlers: Handlers, limit: int
+    ) -> Sequence[WorkItem]:
+        """Pass on."""
+        return await self._pass(
+            "fetch_work_items",
+            lambda: self.inner.fetch_work_items(lock_timeout, poll_timeout, handlers, limit),
+        )
+
+    async def ack_work_item(
+        self, token: str, message: NewMessage | None = None, retry: NewWorkItem | None = None
+    ) -> None:
+        """Pass on."""
+        await self._pass("ack_work_item", lambda: self.inner.ack_work_item(token, message, retry))
+
+    async def abandon_work_item(
+        self, token: str, delay: float = 0.0, *, ignore_attempt: bool = False
+    ) -> None:
+        """Pass on."""
+        await self._pass(
+            "abandon_work_item",
+            lambda: self.inner.abandon_work_item(token, delay, ignore_attempt=ignore_attempt),
+        )
+
+    async def renew_work_item_lock(self, token: str, extend_for: float) -> None:
+        """Pass on."""
+        await self._pass(
+            "renew_work_item_lock", lambda: self.inner.renew_work_item_lock(token, extend_for)
+        )
+
+    async def renew_work_item_locks(
+        self, tokens: Sequence[str], extend_for: float
+    ) -> frozenset[str]:
+        """Pass on."""
+        return await self._pass(
+            "renew_work_item_locks", lambda: self.inner.renew_work_item_locks(tokens, extend_for)
+        )
+
+    async def record_beats(self, beats: Sequence[Beat]) -> frozenset[str]:
+        """Pass on."""
+        return await self._pass("record_beats", lambda: self.inner.record_beats(beats))
+
+    async def enqueue_for_orchestrator(self, message: NewMessage) -> None:
+        """Pass on."""
+        await self._pass(
+            "enqueue_for_orchestrator", lambda: self.inner.enqueue_for_orchestrator(message)
+        )
+
+    async def write_stream(self, writes: Sequence[StreamWrite]) -> tuple[bool, ...]:
+        """Pass on."""
+        return await self._pass("write_stream", lambda: self.inner.write_stream(writes))
+
+    async def read_stream(
+        self, flow_type: str, stream: str, *, flow_id: str = "", after: int = 0, limit: int = 1000
+    ) -> tuple[StreamRecord, ...]:
+        """Pass on."""
+        return await self._pass(
+            "read_stream",
+            lambda: self.inner.read_stream(
+                flow_type, stream, flow_id=flow_id, after=after, limit=limit
+            ),
+        )
+
+    async def append_telemetry(self, chunks: Sequence[TelemetryChunk]) -> None:
+        """Pass on."""
+        await self._pass("append_telemetry", lambda: self.inner.append_telemetry(chunks))
+
+    async def read_telemetry(self, run_id: str) -> tuple[TelemetryChunk, ...]:
+        """Pass on."""
+        return await self._pass("read_telemetry", lambda: self.inner.read_telemetry(run_id))
+
+    async def read_run(self, *, run_id: str = "", flow_id: str = "") -> RunRecord | None:
+        """Pass on."""
+        return await self._pass(
+            "read_run", lambda: self.inner.read_run(run_id=run_id, flow_id=flow_id)
+        )
+
+    async def list_runs(
+        self, *, status: str = "", limit: int = 100, before: str = ""
+    ) -> tuple[RunRecord, ...]:
+        """Pass on."""
+        return await self._pass(
+            "list_runs",
+            lambda: self.inner.list_runs(status=status, limit=limit, before=before),
+        )
+
+    async def read_events(self, run_id: str, after: int = 0) -> tuple[Event, ...]:
+        """Pass on."""
+        return await self._pass("read_events", lambda: self.inner.read_events(run_id, after))
+
+    async def queue_depths(self) -> QueueDepths:
+        """Pass on."""
+        return await self._pass("queue_depths", self.inner.queue_depths)
+
+    def wake(self) -> None:
+        """Pass on; no fault strikes it."""
+        self.inner.wake()
+
+    async def watch(self) -> bool:
+        """Pass on."""
+        return await self._pass("watch", self.inner.watch)

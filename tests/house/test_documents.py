@@ -1,0 +1,63 @@
+"""README and CONTRIBUTING name only what is there."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+
+import pytest
+
+import dexnb
+from tests.house.tree import ROOT
+
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def page(name: str) -> str:
+    """Give the text of a page."""
+    return (ROOT / name).read_text("utf-8")
+
+
+def names_of_dexnb(source: str) -> set[str]:
+    """Give each name that a block of code takes from `dex`."""
+    return {
+        node.attr
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "dex"
+    }
+
+
+def test_the_flow_in_the_readme_uses_public_names_only() -> None:
+    """Its code parses, and each name it takes is promised."""
+    (block,) = BLOCK.findall(page("README.md"))
+    used = names_of_dexnb(block)
+    assert {"Flow", "Step", "StepDecision"} <= used
+    assert sorted(used - set(dexnb.__all__)) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_make_target_named_exists(name: str) -> None:
+    """A reader who types what a page shows is not told that there is no rule."""
+    targets = set(re.findall(r"^([a-z]+):", page("Makefile"), re.MULTILINE))
+    assert {"demo", "test"} <= targets
+    assert sorted(set(re.findall(r"\bmake ([a-z]+)\b(?=`|  )", page(name))) - targets) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_and_path_named_exists(name: str) -> None:
+    """Links within the tree lead somewhere, and so do paths in a table."""
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", page(name))
+    paths = re.findall(r"`((?:dexnb|tests|\.ci)/[\w./]*\w)`", page(name))
+    assert [path for path in links + paths if not (ROOT / path).exists()] == []
+
+
+def test_every_mark_is_explained() -> None:
+    """The table of marks in CONTRIBUTING is the list that pytest accepts."""
+    config = tomllib.loads(page("pyproject.toml"))["tool"]["pytest"]["ini_options"]
+    accepted = {re.split(r"\W", line)[0] for line in config["markers"]}
+    explained = set(re.findall(r"^\| `(\w+)[^`]*` \|", page("CONTRIBUTING.md"), re.MULTILINE))
+    assert explained == accepted
