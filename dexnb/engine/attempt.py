@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from dexnb.errors import DocumentError
@@ -17,7 +17,12 @@ from dexnb.providers import StreamWrite, WorkItem
 
 if TYPE_CHECKING:
     from dexnb.engine.outbox import Outbox
+    from dexnb.engine.overrides import Binding
+    from dexnb.engine.step_context import StepContext
     from dexnb.engine.telemetry import Telemetry
+
+LONGEST_VALUE = 16_000
+"""Letters of a checkpoint or a message that the telemetry keeps."""
 
 EndKind = Literal["ended", "failed", "lost", "cancelled", "handed_back"]
 
@@ -30,10 +35,12 @@ class Closing:
         kind: `ended` by its Step, `failed` by a deadline, `lost` its lease, `cancelled` by a turn,
             or `handed_back` because the engine stops.
         failure: The error, for `failed`.
+        retryable: Whether another attempt could help, for `failed`.
     """
 
     kind: EndKind
     failure: Failure | None = None
+    retryable: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +73,10 @@ class Payload:
         except (KeyError, TypeError, AttributeError) as error:
             message = f"work item cannot be read: {type(error).__name__} {error}"
             raise DocumentError(message) from error
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the plain JSON form that a work item carries."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,7 @@ class Attempt:
         )
         self.links = links
         self.checkpoint = work.item.checkpoint
+        self.context: StepContext | None = None
         self.started: float | None = None
         self.last_sign = 0.0
         self.closing: Closing | None = None
@@ -112,12 +124,25 @@ class Attempt:
         self.streamed = False
         self.late_writes = 0
         self.timer: asyncio.TimerHandle | None = None
+        self.binding: Binding | None = None
+        self.turned = False
 
     @property
     def who(self) -> str:
         """Name the attempt for people."""
         item = self.item
         return f"{item.flow_type}.{item.step_execution_id} of {item.flow_id}"
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Give what the attempt runs under, as the views show it."""
+        settings = self.settings
+        return {
+            "execute_method_timeout": settings.execute_method_timeout,
+            "heartbeat_timeout": settings.heartbeat_timeout,
+            "maximum_attempts": settings.retry.maximum_attempts,
+            "total_duration": settings.retry.total_duration,
+        }
 
     @property
     def token(self) -> str:
@@ -141,8 +166,9 @@ class Attempt:
         """
         self._refuse_late("heartbeat")
         self.last_sign = self.links.tick()
-        size = 0 if checkpoint is None else len(checkpoint)
-        self.record("heartbeat", {"checkpoint": checkpoint, "cleared": checkpoint is None}, size)
+        shown = _shown(checkpoint or "")
+        payload = {"checkpoint": shown or None, "cleared": checkpoint is None}
+        self.record("heartbeat", payload, len(shown))
         if checkpoint != self.checkpoint:
             self.checkpoint = checkpoint
             self.links.outbox.beat(self.token, checkpoint)
@@ -157,7 +183,8 @@ class Attempt:
         self.last_sign = self.links.tick()
         self.streamed = True
         item = self.item
-        self.record("stream_message", {"stream": stream.name, "value": text}, len(text))
+        shown = _shown(text)
+        self.record("stream_message", {"stream": stream.name, "value": shown}, len(shown))
         self.links.outbox.message(
             StreamWrite(
                 flow_type=item.flow_type,
@@ -179,11 +206,19 @@ class Attempt:
             item.run_id, item.flow_id, kind, item.step_execution_id, item.attempt, payload, size
         )
 
+    def note_late(self, what: str) -> None:
+        """Tell, once for an attempt, that it wrote something behind its end."""
+        self.late_writes += 1
+        if self.late_writes == 1 and self.closing is not None:
+            self.record("late_write", {"what": what, "reason": self.closing.kind})
+
     def _refuse_late(self, what: str) -> None:
         if self.closing is None:
             return
-        self.late_writes += 1
-        if self.late_writes == 1:
-            self.record("late_write", {"what": what, "reason": self.closing.kind})
+        self.note_late(what)
         message = f"{self.who}: the attempt is over ({self.closing.kind}); {what} is refused"
         raise asyncio.CancelledError(message)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"

@@ -18,9 +18,11 @@ CURRENT: ContextVar[Attempt] = ContextVar("dexnb_attempt")
 """The attempt whose code runs in this context."""
 
 LONGEST_LINE = 4096
+STREAMS = ("stdout", "stderr")
 
 _lock = threading.Lock()
 _users = 0
+_call_handlers = logging.Logger.callHandlers
 
 
 def install() -> None:
@@ -29,7 +31,9 @@ def install() -> None:
     with _lock:
         _users += 1
         if _users == 1:
-            logging.getLogger().addHandler(_HANDLER)
+            # Not a handler on the root logger: with one there, `logging.basicConfig` does nothing
+            # and warnings of code that has no handlers would be lost.
+            logging.Logger.callHandlers = _handle_record  # type: ignore[assignment, method-assign]
     wrap_streams()
 
 
@@ -40,8 +44,9 @@ def uninstall() -> None:
         _users -= 1
         if _users:
             return
-        logging.getLogger().removeHandler(_HANDLER)
-        for name in ("stdout", "stderr"):
+        if logging.Logger.callHandlers is _handle_record:
+            logging.Logger.callHandlers = _call_handlers  # type: ignore[method-assign]
+        for name in STREAMS:
             stream = getattr(sys, name)
             if isinstance(stream, CapturingStream):
                 setattr(sys, name, stream.wrapped)
@@ -49,7 +54,7 @@ def uninstall() -> None:
 
 def wrap_streams() -> None:
     """Put the capture before the standard streams, again if somebody replaced them."""
-    for name in ("stdout", "stderr"):
+    for name in STREAMS:
         stream = getattr(sys, name)
         if stream is not None and not isinstance(stream, CapturingStream):
             setattr(sys, name, CapturingStream(stream, name))
@@ -73,10 +78,11 @@ class CapturingStream(io.TextIOBase):
         *lines, rest = (self._pieces.pop(key, "") + text).split("\n")
         for line in lines:
             _keep(attempt, self._name, line)
-        if len(rest) > LONGEST_LINE:
-            _keep(attempt, self._name, rest)
-        elif rest:
-            self._pieces[key] = rest
+        if rest:
+            # One letter more than is kept, so that the cut shows.
+            self._pieces[key] = rest[: LONGEST_LINE + 1]
+        if attempt.ended:
+            self.end_line(attempt)
         return len(text)
 
     def flush(self) -> None:
@@ -84,7 +90,12 @@ class CapturingStream(io.TextIOBase):
         attempt = CURRENT.get(None)
         if attempt is None:
             self.wrapped.flush()
-        elif rest := self._pieces.pop(id(attempt), ""):
+        else:
+            self.end_line(attempt)
+
+    def end_line(self, attempt: Attempt) -> None:
+        """Keep the line that an attempt has begun."""
+        if rest := self._pieces.pop(id(attempt), ""):
             _keep(attempt, self._name, rest)
 
     def writable(self) -> bool:
@@ -98,6 +109,9 @@ class CapturingStream(io.TextIOBase):
     def fileno(self) -> int:
         """Ask the wrapped stream."""
         return self.wrapped.fileno()
+
+    def close(self) -> None:
+        """Leave the wrapped stream open, which also happens when this one is forgotten."""
 
     def __getattribute__(self, name: str) -> Any:
         """Take what TextIOBase only declares from the wrapped stream."""
@@ -113,26 +127,46 @@ class CapturingStream(io.TextIOBase):
 _PASSED_ON = frozenset({"encoding", "errors", "newlines", "buffer", "name", "mode"})
 
 
-class _RunHandler(logging.Handler):
-    """Takes log records made inside a Step, and keeps the root's other handlers from them."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        attempt = CURRENT.get(None)
-        if attempt is not None:
-            _keep(attempt, record.levelname, f"{record.name}: {record.getMessage()}")
-
-
-_HANDLER = _RunHandler()
-
-
 def end_lines(attempt: Attempt) -> None:
-    """Keep the unfinished line that an ended attempt left."""
-    for name in ("stdout", "stderr"):
+    """Keep the unfinished lines that an ended attempt left."""
+    for name in STREAMS:
         stream = getattr(sys, name)
         if isinstance(stream, CapturingStream):
-            rest = stream._pieces.pop(id(attempt), "")  # noqa: SLF001 - same module
-            if rest:
-                _keep(attempt, name, rest)
+            stream.end_line(attempt)
+
+
+def _handle_record(logger: logging.Logger, record: logging.LogRecord) -> None:
+    """Take a record made inside a Step to its run, and past handlers that write to the console."""
+    attempt = CURRENT.get(None)
+    if attempt is None:
+        _call_handlers(logger, record)
+        return
+    _keep(attempt, record.levelname, _text_of(record))
+    each: logging.Logger | None = logger
+    while each is not None:
+        for handler in each.handlers:
+            if record.levelno >= handler.level and not _writes_to_console(handler):
+                handler.handle(record)
+        each = each.parent if each.propagate else None
+
+
+def _text_of(record: logging.LogRecord) -> str:
+    try:
+        text = f"{record.name}: {record.getMessage()}"
+    except Exception as error:  # noqa: BLE001 - a record's own arguments may raise anything
+        text = f"{record.name}: {record.msg!r} ({type(error).__name__}: {error})"
+    if record.exc_info and record.exc_info[1] is not None:
+        text += f" ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
+    return text
+
+
+def _writes_to_console(handler: logging.Handler) -> bool:
+    stream = getattr(handler, "stream", None)
+    if isinstance(stream, CapturingStream):
+        return True
+    originals = (sys.__stdout__, sys.__stderr__)
+    wrapped = (getattr(getattr(sys, name), "wrapped", None) for name in STREAMS)
+    return stream is not None and any(stream is each for each in (*originals, *wrapped))
 
 
 def _keep(attempt: Attempt, source: str, line: str) -> None:

@@ -36,9 +36,9 @@ class Deadlines:
 
     def arm(self, attempt: Attempt) -> None:
         """Set the timer of an attempt that is about to start."""
-        when = _due(attempt)[0]
-        loop = asyncio.get_running_loop()
-        self._set(attempt, loop.time() + UNSTARTED_SECONDS if when is None else when)
+        settings = attempt.settings
+        first = min(settings.execute_method_timeout, settings.heartbeat_timeout, UNSTARTED_SECONDS)
+        self._set(attempt, asyncio.get_running_loop().time() + first)
 
     def disarm(self, attempt: Attempt) -> None:
         """Forget an attempt's timer."""

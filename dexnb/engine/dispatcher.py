@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from dexnb.engine.options import RuntimeOptions
@@ -20,6 +21,9 @@ ItemT = TypeVar("ItemT")
 FIRST_ERROR_PAUSE = 0.2
 LONGEST_ERROR_PAUSE = 3.0
 PERMANENT_ERROR_PAUSE = 0.1
+
+PATIENCE = 0.5
+"""Seconds that a fetch has to return after the stop, before it is cancelled."""
 
 
 class Dispatcher(Generic[ItemT]):
@@ -46,7 +50,7 @@ class Dispatcher(Generic[ItemT]):
         options: RuntimeOptions,
         telemetry: Telemetry,
     ) -> None:
-        """Prepare the loop; `run` runs it."""
+        """Prepare the loop; `start` starts it."""
         self._queue = queue
         self._fetch = fetch
         self._handle = handle
@@ -55,21 +59,36 @@ class Dispatcher(Generic[ItemT]):
         self._options = options
         self._telemetry = telemetry
         self._stopping = False
+        self._fetching = False
         self._errors = 0
         self._signal = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
         self.fetches = 0
+
+    def start(self) -> None:
+        """Begin to fetch, on the running loop."""
+        name = f"dexnb {self._queue} dispatcher"
+        self._task = asyncio.get_running_loop().create_task(self._run(), name=name)
 
     def stop(self) -> None:
         """Let the loop end after the fetch that is under way; pauses end at once."""
         self._stopping = True
         self._signal.set()
 
-    def slot_freed(self) -> None:
-        """Go on if the loop waits for a slot."""
+    async def ended(self) -> None:
+        """Wait for the loop's end after `stop`; a fetch that lasts on is cancelled."""
+        if self._task is None:
+            return
+        _, running = await asyncio.wait([self._task], timeout=PATIENCE)
+        if running and self._fetching:
+            self._task.cancel()
+        await asyncio.wait([self._task], timeout=PATIENCE)
+
+    def reconsider(self) -> None:
+        """Go on, if the loop waits for a slot or pauses longer than the options now say."""
         self._signal.set()
 
-    async def run(self) -> None:
-        """Fetch and hand over until `stop`."""
+    async def _run(self) -> None:
         while not self._stopping:
             limit = self._free_slots()
             if limit <= 0:
@@ -82,46 +101,51 @@ class Dispatcher(Generic[ItemT]):
         loop = asyncio.get_running_loop()
         began = loop.time()
         self.fetches += 1
+        self._fetching = True
         try:
             poll_timeout = self._options.dispatcher_long_poll_timeout.total_seconds()
             items = await self._fetch(poll_timeout, limit)
-        except ProviderError as error:
+        except Exception as error:  # noqa: BLE001 - a store's own fault must not end the loop
             await self._after_error(error, loop.time() - began)
             return
+        finally:
+            self._fetching = False
         self._errors = 0
         elapsed = loop.time() - began
         if self._stopping:
-            await asyncio.gather(*map(self._give_back, items))
+            # What cannot be handed back is free again when its lock runs out.
+            await asyncio.gather(*map(self._give_back, items), return_exceptions=True)
             return
         for item in items:
             self._handle(item)
-        minimum = self._options.dispatcher_min_poll_interval.total_seconds()
-        rest = 0.0 if items else max(0.0, minimum - elapsed)
+        rest = 0.0 if items else max(0.0, self._minimum - elapsed)
         self._tell("hit" if items else "empty", elapsed, rest, len(items))
         if rest > 0:
-            await self._pause(rest)
+            await self._pause(lambda: began + self._minimum)
         else:
             await asyncio.sleep(0)
 
-    async def _after_error(self, error: ProviderError, elapsed: float) -> None:
-        self._errors += 1
-        pause = PERMANENT_ERROR_PAUSE
-        if error.retryable:
-            pause = min(FIRST_ERROR_PAUSE * 2 ** min(self._errors - 1, 5), LONGEST_ERROR_PAUSE)
-        self._tell("error", elapsed, pause, 0, str(error))
-        await self._pause(pause)
+    @property
+    def _minimum(self) -> float:
+        return self._options.dispatcher_min_poll_interval.total_seconds()
 
-    async def _pause(self, seconds: float) -> None:
-        """Sleep, but not through a stop."""
+    async def _after_error(self, error: Exception, elapsed: float) -> None:
+        self._errors += 1
+        pause = min(FIRST_ERROR_PAUSE * 2 ** min(self._errors - 1, 5), LONGEST_ERROR_PAUSE)
+        if isinstance(error, ProviderError) and not error.retryable:
+            pause = PERMANENT_ERROR_PAUSE
+        self._tell("error", elapsed, pause, 0, f"{type(error).__name__}: {error}")
+        until = asyncio.get_running_loop().time() + pause
+        await self._pause(lambda: until)
+
+    async def _pause(self, until: Callable[[], float]) -> None:
+        """Sleep until a time that may change meanwhile, but not through a stop."""
         loop = asyncio.get_running_loop()
-        until = loop.time() + seconds
-        while not self._stopping and (left := until - loop.time()) > 0:
+        while not self._stopping and (left := until() - loop.time()) > 0:
             self._signal.clear()
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(left):
                     await self._signal.wait()
-            except TimeoutError:
-                return
 
     def _tell(self, result: str, fetched: float, slept: float, items: int, error: str = "") -> None:
         payload = {

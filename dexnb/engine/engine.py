@@ -4,38 +4,48 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from typing import Any
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, TypeVar
 
 from dexnb.clock import Clock, wall_time
 from dexnb.engine import capture
 from dexnb.engine.attempt import Attempt, Links
 from dexnb.engine.dispatcher import Dispatcher
+from dexnb.engine.endings import Endings
 from dexnb.engine.execute import Outcome
+from dexnb.engine.knob_change import checked_overrides
 from dexnb.engine.mailbox import Mailbox
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.orchestrator import Orchestrator
 from dexnb.engine.outbox import Outbox
+from dexnb.engine.patience import patiently
 from dexnb.engine.step_hosts import StepHosts
 from dexnb.engine.telemetry import Telemetry
 from dexnb.engine.turn import start_run
 from dexnb.engine.upkeep import Upkeep
 from dexnb.engine.worker import Worker
-from dexnb.errors import FlowAlreadyStartedError, RuntimeClosed
+from dexnb.errors import FlowAlreadyStartedError, ProviderError, RuntimeClosed
 from dexnb.flow.flow import Flow
 from dexnb.flow.mapping import map_start
 from dexnb.flow.registry import RegisteredFlow, Registry
 from dexnb.model.message import Message, encode_message
-from dexnb.model.run_state import RunState
 from dexnb.providers import (
     Commit,
     Handlers,
     NewMessage,
     OrchestrationItem,
     Provider,
+    RunRecord,
     Started,
     StreamWrite,
     WorkItem,
 )
+
+T = TypeVar("T")
+
+STOP_PATIENCE = 5.0
+"""Seconds that a stop waits for a store that does not answer."""
 
 
 class Engine:
@@ -58,47 +68,84 @@ class Engine:
         )
         self._own_step_thread = own_step_thread
         self._handlers = Handlers()
-        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
-        self._tasks: list[asyncio.Task[None]] = []
-        self._checking: asyncio.Task[None] | None = None
+        self._began = False
         self._closed = False
+        self.owner = uuid.uuid4().hex
 
     async def start(self) -> None:
-        """Open the store and start to work."""
+        """Open the store and start to work.
+
+        Raises:
+            RuntimeClosed: It was started before; each engine works once.
+            ProviderError: The store cannot be opened.
+        """
+        if self._began:
+            message = "a runtime works once: make a new one on the same store"
+            raise RuntimeClosed(message)
+        self._began = True
+        self._stopped = asyncio.Event()
+        clock = Clock.of(asyncio.get_running_loop())
+        try:
+            await self.provider.open(clock, self.owner)
+            self._build(clock, await self._last_telemetry(clock))
+        except BaseException:
+            self._closed = True
+            self._stopped.set()
+            await self.provider.close()
+            raise
+        self._start_dispatchers()
+        self._unlisten = self.options.listen(lambda: self.control.post(self._options_changed))
+        capture.install()
+
+    def _build(self, clock: Clock, telemetry_after: int) -> None:
         loop = asyncio.get_running_loop()
-        clock = Clock.of(loop)
-        self.owner = uuid.uuid4().hex
-        await self.provider.open(clock, self.owner)
-        store_clock = self.provider.clock
+        provider, options = self.provider, self.options
+        store_clock = provider.clock
         self.control = Mailbox(loop)
+        self.endings = Endings(provider)
         self.telemetry = Telemetry(
             store_clock.lease,
             lambda: wall_time(loop) - store_clock.lease(),
-            self.options.telemetry_bytes,
+            options.telemetry_bytes,
+            telemetry_after,
         )
-        outbox = Outbox(self.provider, self.control, self._lost, self._refused)
-        links = Links(loop.time, lambda: wall_time(loop), self.telemetry, outbox)
-        self.outbox = outbox
+        self.outbox = Outbox(
+            provider, self.control, lost=self._lost, refused=self._refused, failed=self._tell
+        )
+        links = Links(loop.time, lambda: wall_time(loop), self.telemetry, self.outbox)
         self.hosts = StepHosts(
-            self.control, clock, own_thread=self._own_step_thread, ended=self._ended
+            self.control,
+            clock,
+            own_thread=self._own_step_thread,
+            sync_slots=lambda: options.sync_concurrency,
+            ended=self._ended,
         )
-        self.worker = Worker(
-            self.provider, self.registry, self.options, links, self.hosts, self._slot_freed
-        )
+        self.worker = Worker(provider, self.registry, options, links, self.hosts, self._slot_freed)
         self.orchestrator = Orchestrator(
-            self.provider, self.options, self.telemetry, self._committed, self._turn_freed
+            provider, options, self.telemetry, self._committed, self._turn_freed
         )
         self.upkeep = Upkeep(
             clock=clock,
-            provider=self.provider,
-            options=self.options,
+            provider=provider,
+            options=options,
             worker=self.worker,
             hosts=self.hosts,
             telemetry=self.telemetry,
-            changed=self._changed,
+            changed=self.endings.look,
         )
-        self._start_dispatchers()
-        capture.install()
+
+    async def _last_telemetry(self, clock: Clock) -> int:
+        """Give the highest number in the store where engines may follow one another in no time."""
+        highest, before, provider = 0, "", self.provider
+        while clock.kind != "real":
+            runs = await patiently(partial(provider.list_runs, status="RUNNING", before=before))
+            if not runs:
+                break
+            before = runs[-1].run_id
+            for run in runs:
+                chunks = await patiently(partial(provider.read_telemetry, run.run_id))
+                highest = max(highest, *(chunk.last_seq for chunk in chunks), 0)
+        return highest
 
     def _start_dispatchers(self) -> None:
         options, provider = self.options, self.provider
@@ -129,33 +176,36 @@ class Engine:
             options=options,
             telemetry=self.telemetry,
         )
-        loop = asyncio.get_running_loop()
-        self._tasks = [
-            loop.create_task(self.turns.run(), name="dexnb orchestration dispatcher"),
-            loop.create_task(self.attempts.run(), name="dexnb work dispatcher"),
-        ]
+        self.turns.start()
+        self.attempts.start()
 
     async def stop(self) -> None:
-        """Stop in order: no new work, attempts handed back, everything written, store closed."""
-        if self._closed:
+        """Stop in order: no new work, attempts handed back, everything written, store closed.
+
+        A second call waits for the first.
+        """
+        if self._closed or not self._began:
+            if self._began:
+                await self._stopped.wait()
             return
         self._closed = True
-        for dispatcher in (self.turns, self.attempts):
-            dispatcher.stop()
-        self.provider.wake()
-        await self.worker.hand_back()
-        _, parked = await asyncio.wait(self._tasks, timeout=1.0)
-        for task in parked:
-            task.cancel()
-        await self.orchestrator.drained()
-        await self.upkeep.stop()
-        self.hosts.close()
-        for futures in self._waiting.values():
-            for future in futures:
-                if not future.done():
-                    future.set_exception(RuntimeClosed("the runtime was closed during the wait"))
-        await self.provider.close()
-        capture.uninstall()
+        try:
+            self.turns.stop()
+            self.attempts.stop()
+            self.provider.wake()
+            await asyncio.gather(
+                self.worker.hand_back(STOP_PATIENCE), self.turns.ended(), self.attempts.ended()
+            )
+            await self.orchestrator.drained(STOP_PATIENCE)
+            await self.outbox.close()
+            await self.upkeep.stop()
+        finally:
+            self._unlisten()
+            self.hosts.close()
+            self.endings.close()
+            capture.uninstall()
+            await self.provider.close()
+            self._stopped.set()
 
     def register(self, flow: Flow[Any]) -> RegisteredFlow:
         """Make a Flow's code known, in place of an earlier one of its type."""
@@ -163,7 +213,8 @@ class Engine:
         names = self.registry.handlers
         if names != self._handlers.names:
             self._handlers.names = names
-            self.provider.wake()
+            if self._began:
+                self.provider.wake()
         return registered
 
     async def start_flow(
@@ -172,25 +223,37 @@ class Engine:
         """Register a Flow and start a run, or attach to the open one of that flow id.
 
         Raises:
+            RuntimeClosed: The engine is not open.
             FlowDefinitionError: The Flow or the id cannot be used.
             ValueMappingError: The input does not fit.
             FlowAlreadyStartedError: The id has an open run of another Flow.
+            DefinitionError: An override names no knob, or cannot be its value.
         """
-        self._check_open()
+        self.check_open()
         registered = self.register(flow)
-        start = map_start(registered, flow_id, input, overrides)
-        commit = start_run(
-            start, uuid.uuid4().hex, time=self.provider.clock.lease(), wall=wall_time()
-        )
-        started = await self.provider.start_run(commit)
-        if started.created:
+        least = self.options.minimum_heartbeat_timeout.total_seconds()
+        checked = checked_overrides(registered, overrides, least)
+        start = map_start(registered, flow_id, input, checked)
+        run_id = uuid.uuid4().hex
+        commit = start_run(start, run_id, time=self.provider.clock.lease(), wall=wall_time())
+        started = await self._start_run(commit)
+        if started.run_id == run_id:
             self._committed(commit)
-        else:
-            await self._check_type(started.run_id, flow_id, registered.flow_type)
+            return Started(run_id, created=True)
+        await self._check_type(started.run_id, flow_id, registered.flow_type)
         return started
 
+    async def _start_run(self, commit: Commit) -> Started:
+        try:
+            return await self.ask(lambda: self.provider.start_run(commit))
+        except ProviderError as error:
+            # Refused because it is there: the first try was applied and only its answer was lost.
+            if error.retryable or await self.record(run_id=commit.run_id) is None:
+                raise
+            return Started(commit.run_id, created=True)
+
     async def _check_type(self, run_id: str, flow_id: str, flow_type: str) -> None:
-        record = await self.provider.read_run(run_id=run_id)
+        record = await self.record(run_id=run_id)
         if record is not None and record.flow_type != flow_type:
             message = (
                 f"flow id {flow_id} has an open run of {record.flow_type}, not of {flow_type}: "
@@ -200,33 +263,43 @@ class Engine:
 
     async def send(self, run_id: str, message: Message) -> None:
         """Send a message to a run."""
-        self._check_open()
-        await self.provider.enqueue_for_orchestrator(NewMessage(run_id, encode_message(message)))
+        sent = NewMessage(run_id, encode_message(message))
+        await self.ask(lambda: self.provider.enqueue_for_orchestrator(sent))
 
-    async def state(self, run_id: str) -> RunState | None:
-        """Give a run's state."""
-        self._check_open()
-        record = await self.provider.read_run(run_id=run_id)
-        return None if record is None else RunState.from_text(record.state)
+    async def record(self, *, run_id: str = "", flow_id: str = "") -> RunRecord | None:
+        """Give a run by its id, or the newest of a flow id."""
+        return await self.ask(lambda: self.provider.read_run(run_id=run_id, flow_id=flow_id))
 
     async def wait_closed(self, run_id: str) -> None:
         """Wait until a run has ended, whichever engine ends it."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(run_id, set()).add(future)
-        try:
-            record = await self.provider.read_run(run_id=run_id)
-            if record is None or record.status == "RUNNING":
-                self._check_open()
-                await future
-        finally:
-            waiting = self._waiting.get(run_id, set())
-            waiting.discard(future)
-            if not waiting:
-                self._waiting.pop(run_id, None)
+        self.check_open()
+        await self.endings.wait(run_id)
 
-    def _check_open(self) -> None:
+    async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Make a call to the store that may be made twice, for a while if the store is busy.
+
+        Raises:
+            RuntimeClosed: The engine is not open, or was closed meanwhile.
+            ProviderError: The store cannot do it, or stays busy.
+        """
+        self.check_open()
+        try:
+            return await patiently(call)
+        except ProviderError:
+            self.check_open()
+            raise
+
+    def check_open(self) -> None:
+        """Refuse to be used before the start and behind the stop.
+
+        Raises:
+            RuntimeClosed: It is not open.
+        """
         if self._closed:
             message = "the runtime is closed: open a new one on the same store"
+            raise RuntimeClosed(message)
+        if not self._began:
+            message = "the runtime is not open yet: use it inside `async with`"
             raise RuntimeClosed(message)
 
     def _begin(self, work: WorkItem) -> None:
@@ -237,46 +310,37 @@ class Engine:
         self.worker.ended(attempt, outcome)
 
     def _slot_freed(self) -> None:
-        self.attempts.slot_freed()
+        self.attempts.reconsider()
 
     def _turn_freed(self) -> None:
-        self.turns.slot_freed()
+        self.turns.reconsider()
+
+    def _options_changed(self) -> None:
+        self.provider.wake()
+        self.turns.reconsider()
+        self.attempts.reconsider()
 
     def _committed(self, commit: Commit) -> None:
         if commit.cancelled:
             self.worker.cancel(commit.run_id, commit.cancelled)
         if commit.closes:
-            self._resolve(commit.run_id)
-
-    def _resolve(self, run_id: str) -> None:
-        for future in self._waiting.get(run_id, ()):
-            if not future.done():
-                future.set_result(None)
-
-    def _changed(self) -> None:
-        """Another process changed the store: look whether it ended a run that is waited for."""
-        if self._waiting and self._checking is None:
-            self._checking = asyncio.get_running_loop().create_task(self._check_waiting())
-
-    async def _check_waiting(self) -> None:
-        try:
-            for run_id in list(self._waiting):
-                record = await self.provider.read_run(run_id=run_id)
-                if record is not None and record.status != "RUNNING":
-                    self._resolve(run_id)
-        finally:
-            self._checking = None
+            self.worker.cancel_run(commit.run_id)
+            self.endings.ended(commit.run_id)
+            self.worker.knobs.forget(commit.run_id)
 
     def _lost(self, tokens: frozenset[str]) -> None:
         self.worker.lose(tokens)
 
     def _refused(self, write: StreamWrite) -> None:
-        payload = {"what": f"Stream {write.stream}", "reason": "not kept", "value": write.payload}
+        payload = {"what": f"Stream {write.stream}", "reason": "not kept"}
         self.telemetry.record(
             write.run_id,
             write.flow_id,
             "late_write",
             write.source.removeprefix("#"),
             payload=payload,
-            size=len(write.payload),
         )
+
+    def _tell(self, error: Exception) -> None:
+        text = f"outbox: {type(error).__name__}: {error}"
+        self.telemetry.record("", "", "engine_error", payload={"error": text}, size=len(text))

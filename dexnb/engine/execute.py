@@ -43,8 +43,6 @@ class AsyncRun:
         """Await the method and map its decision; every error of it is an outcome."""
         try:
             return _finish(self._attempt, self._context, await driver)
-        except GeneratorExit:
-            raise
         except BaseException as error:  # noqa: BLE001 - SystemExit in a Step must not end the loop
             return Outcome(error=error)
 
@@ -80,7 +78,7 @@ def _exhaust(generator: Any, context: StepContext) -> Any:
 
 
 def _finish(attempt: Attempt, context: StepContext, result: Any) -> Outcome:
-    context.check_unused()
+    context.finish()
     return Outcome(decision=map_decision(result, attempt.flow, attempt.step))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import sys
 import threading
 from collections.abc import Callable
@@ -15,6 +16,9 @@ from dexnb.engine.execute import AsyncRun, Outcome
 from dexnb.engine.mailbox import Mailbox
 from dexnb.engine.rounds import Driver
 from dexnb.engine.threads import DaemonThreads
+
+LAST_MOMENT = 0.2
+"""Seconds that what a Step left on its loop has to end, after the loop was told to stop."""
 
 Ended = Callable[[Attempt, Outcome], None]
 Stalled = Callable[["StepHost", Attempt, float, int], None]
@@ -52,6 +56,10 @@ class StepHost:
         """End the sleep of one attempt's Step, or of all; for any thread."""
         self.mailbox.post(self._wake, attempt)
 
+    def retime(self, attempt: Attempt, seconds_at: Callable[[int], float | None]) -> None:
+        """Let an attempt's sleep last as long as its line says now; for any thread."""
+        self.mailbox.post(self._retime, attempt, seconds_at)
+
     def stalled(self, attempt: Attempt, since: float) -> None:
         """Discount a stall from all others here, and report who caused it."""
         seconds = attempt.links.tick() - since
@@ -67,7 +75,7 @@ class StepHost:
         frame = None if thread is None else sys._current_frames().get(thread)  # noqa: SLF001 - public but for its name
         if attempt is None:
             return
-        code = attempt.step.step.execute.__code__
+        code = getattr(attempt.step.step.execute, "__code__", None)
         while frame is not None:
             if frame.f_code is code:
                 self.blocked_line = frame.f_lineno
@@ -82,7 +90,7 @@ class StepHost:
         attempt.begin()
         try:
             run = context.run(AsyncRun, attempt)
-        except Exception as error:  # noqa: BLE001 - a Step's own mistake is its outcome
+        except BaseException as error:  # noqa: BLE001 - a Step's own mistake is its outcome
             self._ended(attempt, Outcome(error=error))
             return
         driver = Driver(run.coroutine, attempt, self)
@@ -90,10 +98,13 @@ class StepHost:
             run.outcome(driver), context=context, name=attempt.who
         )
         self._tasks[attempt] = (task, driver)
-        task.add_done_callback(partial(self._finish, attempt))
+        task.add_done_callback(partial(self._finish, attempt, run))
 
-    def _finish(self, attempt: Attempt, task: asyncio.Task[Outcome]) -> None:
+    def _finish(self, attempt: Attempt, run: AsyncRun, task: asyncio.Task[Outcome]) -> None:
         self._tasks.pop(attempt, None)
+        if inspect.getcoroutinestate(run.coroutine) == inspect.CORO_CREATED:
+            # The task was cancelled before its first step.
+            run.coroutine.close()
         cancelled = task.cancelled()
         outcome = Outcome(error=asyncio.CancelledError()) if cancelled else task.result()
         self._ended(attempt, outcome)
@@ -107,6 +118,11 @@ class StepHost:
         for each, (_, driver) in self._tasks.items():
             if attempt is None or each is attempt:
                 driver.wake()
+
+    def _retime(self, attempt: Attempt, seconds_at: Callable[[int], float | None]) -> None:
+        running = self._tasks.get(attempt)
+        if running is not None:
+            running[1].retime(seconds_at)
 
 
 class HostThread:
@@ -131,9 +147,17 @@ class HostThread:
         try:
             self.loop.run_forever()
         finally:
-            for task in asyncio.all_tasks(self.loop):
-                task.cancel()
+            end_tasks(self.loop)
             self.loop.close()
+
+
+def end_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel what is left on a loop that has stopped, and give it a moment to end."""
+    if tasks := asyncio.all_tasks(loop):
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.wait(tasks, timeout=LAST_MOMENT))
+    loop.run_until_complete(loop.shutdown_asyncgens())
 
 
 def _executor(name: str) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Any
 
@@ -48,6 +49,24 @@ class RuntimeOptions:
     cancellation_grace: timedelta = timedelta(milliseconds=500)
     telemetry_bytes: int = 64 << 20
 
+    def __post_init__(self) -> None:
+        """Start without listeners."""
+        object.__setattr__(self, "_listeners", [])
+
+    def listen(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call `changed` after each change, on the thread that made it; gives what ends that."""
+        listeners: list[Callable[[], None]] = self.__dict__["_listeners"]
+        listeners.append(changed)
+        return lambda: listeners.remove(changed)
+
+    def __copy__(self) -> RuntimeOptions:
+        """Give equal options that nobody listens to."""
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RuntimeOptions:
+        """Give equal options that nobody listens to."""
+        return replace(self)
+
     def __setattr__(self, name: str, value: Any) -> None:
         """Check a value before it takes effect; a refused one leaves the old in place."""
         if name not in {field.name for field in fields(self)}:
@@ -62,3 +81,5 @@ class RuntimeOptions:
             seconds = seconds_of(value, name=f"RuntimeOptions.{name}", allow_zero=zero)
             value = timedelta(seconds=seconds)
         object.__setattr__(self, name, value)
+        for changed in tuple(self.__dict__.get("_listeners", ())):
+            changed()

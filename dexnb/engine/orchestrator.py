@@ -7,14 +7,16 @@ from collections.abc import Callable
 
 from dexnb.clock import wall_time
 from dexnb.engine.options import RuntimeOptions
+from dexnb.engine.patience import patiently
 from dexnb.engine.telemetry import Telemetry
 from dexnb.engine.turn import poisoned, turn
-from dexnb.errors import DocumentError, LeaseLost, ProviderError
+from dexnb.errors import LeaseLost, ProviderError
 from dexnb.model.message import decode_message
 from dexnb.model.run_state import RunState
 from dexnb.providers import Commit, OrchestrationItem, Provider
 
 ACK_DELAYS = (0.01, 0.02, 0.04, 0.08, 0.16)
+BUSY_DELAY = 0.05
 POISON_DELAY = 1.0
 
 
@@ -56,55 +58,78 @@ class Orchestrator:
         self._turns.add(task)
         task.add_done_callback(self._done)
 
-    async def drained(self) -> None:
-        """Wait until no turn is under way."""
-        while self._turns:
-            await asyncio.wait(list(self._turns))
+    async def drained(self, patience: float) -> None:
+        """Wait until no turn is under way; after `patience` seconds give up those that are."""
+        if self._turns:
+            _, running = await asyncio.wait(self._turns, timeout=patience)
+            for task in running:
+                task.cancel()
+            if running:
+                await asyncio.wait(running)
 
     async def give_back(self, item: OrchestrationItem) -> None:
-        """Return a run that was fetched after the stop."""
-        await self._provider.abandon_orchestration_item(item.token, ignore_attempt=True)
+        """Return a run that was fetched after the stop, or that the store would not take a turn of.
+
+        Its messages are as good as before: this delivery does not count against them.
+        """
+        provider, token = self._provider, item.token
+        await patiently(
+            lambda: provider.abandon_orchestration_item(token, BUSY_DELAY, ignore_attempt=True)
+        )
 
     async def _apply(self, item: OrchestrationItem) -> None:
         try:
-            commit = self._fold(item)
-            if commit is None:
-                await self._provider.abandon_orchestration_item(item.token, POISON_DELAY)
+            time, wall = self._provider.clock.lease(), wall_time()
+            try:
+                commit = _fold(item, time, wall)
+                done = await self._acknowledge(item, commit)
+            except Exception as error:  # noqa: BLE001 - what was stored may be anything
+                self._tell(item, error)
+                await self._put_off(item, error, time, wall)
                 return
-            await self._acknowledge(item, commit)
-        except ProviderError as error:
+            if not done:
+                await self.give_back(item)
+        except Exception as error:  # noqa: BLE001 - the lock runs out, and the turn is taken again
             self._tell(item, error)
 
-    def _fold(self, item: OrchestrationItem) -> Commit | None:
-        """Give the turn's commit, or None to try an undecodable item again later."""
-        time, wall = self._provider.clock.lease(), wall_time()
-        try:
-            state = RunState.from_text(item.state)
-            messages = [decode_message(message.text) for message in item.messages]
-            return turn(state, messages, time=time, wall=wall)
-        except (DocumentError, LookupError, TypeError, AttributeError) as error:
-            self._tell(item, error)
-            if item.attempt_count <= self._options.max_attempts:
-                return None
-            state = RunState(item.flow_id, item.run_id, item.flow_type, events=item.version)
-            return poisoned(state, f"Poison: {error}", time=time, wall=wall)
-
-    async def _acknowledge(self, item: OrchestrationItem, commit: Commit) -> None:
-        for tries in range(len(ACK_DELAYS) + 1):
+    async def _acknowledge(self, item: OrchestrationItem, commit: Commit) -> bool:
+        """Write a turn; tell whether that is done with. A store that says never raises."""
+        for delay in (*ACK_DELAYS, None):
             try:
                 await self._provider.ack_orchestration_item(item.token, commit)
             except LeaseLost:
-                # Whoever holds the run now folds the same messages; a turn applies exactly once.
-                return
-            except ProviderError as error:
-                if not error.retryable or tries == len(ACK_DELAYS):
-                    self._tell(item, error)
-                    await self._provider.abandon_orchestration_item(item.token, 0.05)
-                    return
-                await asyncio.sleep(ACK_DELAYS[tries])
+                await self._after_lost_lease(commit)
+                return True
+            except Exception as error:
+                if isinstance(error, ProviderError) and not error.retryable:
+                    raise
+                self._tell(item, error)
+                if delay is not None:
+                    await asyncio.sleep(delay)
             else:
                 self._committed(commit)
-                return
+                return True
+        return False
+
+    async def _after_lost_lease(self, commit: Commit) -> None:
+        """Learn whether the turn was applied before, and only the store's answer was lost.
+
+        If not, whoever holds the run now folds the same messages: a turn applies exactly once.
+        """
+        record = await patiently(lambda: self._provider.read_run(run_id=commit.run_id))
+        if record is not None and record.state == commit.state:
+            self._committed(commit)
+
+    async def _put_off(
+        self, item: OrchestrationItem, error: Exception, time: float, wall: float
+    ) -> None:
+        """Let a run that cannot be folded wait, and close it when it was tried often enough."""
+        if item.attempt_count <= self._options.max_attempts:
+            await self._provider.abandon_orchestration_item(item.token, POISON_DELAY)
+            return
+        state = RunState(item.flow_id, item.run_id, item.flow_type, events=item.version)
+        commit = poisoned(state, f"Poison: {error}", time=time, wall=wall)
+        await self._acknowledge(item, commit)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._turns.discard(task)
@@ -117,3 +142,9 @@ class Orchestrator:
         self._telemetry.record(
             item.run_id, item.flow_id, "engine_error", payload={"error": text}, size=len(text)
         )
+
+
+def _fold(item: OrchestrationItem, time: float, wall: float) -> Commit:
+    state = RunState.from_text(item.state)
+    messages = [decode_message(message.text) for message in item.messages]
+    return turn(state, messages, time=time, wall=wall)

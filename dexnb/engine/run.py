@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from dexnb.engine.engine import Engine
+from dexnb.engine.knob_change import set_knob
 from dexnb.engine.result import FlowResult, result_of
 from dexnb.errors import DefinitionError, RunNotFound, WaitTimeout
 from dexnb.flow.stream import Stream, StreamMessage, natural_value
+from dexnb.model.budget import MARGIN
 from dexnb.model.event import Event, merge
 from dexnb.model.json_text import from_text
 from dexnb.model.message import Stop, StopKind
@@ -41,11 +43,11 @@ class AsyncRun:
 
     async def state(self) -> RunState:
         """Give what the run's history adds up to."""
-        state = await self._engine.state(self.run_id)
-        if state is None:
+        record = await self._engine.record(run_id=self.run_id)
+        if record is None:
             message = f"run {self.run_id} of {self.flow_id} is not in the store any more"
             raise RunNotFound(message)
-        return state
+        return RunState.from_text(record.state)
 
     async def status(self) -> str:
         """Give RUNNING, COMPLETED, FAILED, CANCELED or TERMINATED."""
@@ -78,12 +80,12 @@ class AsyncRun:
     async def events(self, after: int = 0) -> Sequence[Event]:
         """Give the run's log: durable events behind `after`, and all telemetry that is kept."""
         engine = self._engine
-        durable = await engine.provider.read_events(self.run_id, after)
+        durable = await engine.ask(lambda: engine.provider.read_events(self.run_id, after))
         in_memory = engine.telemetry.events(self.run_id)
         first = in_memory[0].seq if in_memory else None
         stored = [
             Event.from_json(from_text(line, "telemetry"))
-            for chunk in await engine.provider.read_telemetry(self.run_id)
+            for chunk in await engine.ask(lambda: engine.provider.read_telemetry(self.run_id))
             if first is None or chunk.first_seq < first
             for line in chunk.text.split("\n")
         ]
@@ -96,8 +98,9 @@ class AsyncRun:
         With a Stream the values are of its type, with a name they are in their natural form.
         """
         name = stream if isinstance(stream, str) else stream.name
-        records = await self._engine.provider.read_stream(
-            self.flow_type, name, flow_id=self.flow_id, after=_position(after)
+        position, provider = _position(after), self._engine.provider
+        records = await self._engine.ask(
+            lambda: provider.read_stream(self.flow_type, name, flow_id=self.flow_id, after=position)
         )
         read = natural_value if isinstance(stream, str) else stream.decode
         return tuple(
@@ -105,6 +108,20 @@ class AsyncRun:
             for record in records
             if record.run_id == self.run_id
         )
+
+    async def set_knob(self, name: str, value: Any, *, margin: float = MARGIN) -> float:
+        """Turn a knob of the run while it is open; a sleep that is too long by then ends.
+
+        Args:
+            name: A constant's name, or `StepType.option`.
+            value: Seconds, or a whole number for counts.
+            margin: Seconds that a round leaves free before the heartbeat deadline.
+
+        Raises:
+            DefinitionError: There is no such knob, the value breaks the window rule, or the run has
+                ended; the old value stays.
+        """
+        return await set_knob(self._engine, self.run_id, name, value, margin=margin)
 
     async def stop(self, kind: StopKind = "CANCEL", reason: str = "") -> None:
         """End the run: CANCEL and TERMINATE stop it, FAIL fails it with the reason."""

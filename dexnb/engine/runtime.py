@@ -92,7 +92,7 @@ class Runtime:
         Raises:
             RunNotFound: There is none.
         """
-        record = await self.engine.provider.read_run(flow_id=flow_id)
+        record = await self.engine.record(flow_id=flow_id)
         if record is None:
             message = f"no run of flow id {flow_id} is in this store"
             raise RunNotFound(message)
@@ -100,5 +100,6 @@ class Runtime:
 
     async def runs(self, *, status: str = "", limit: int = 100) -> list[AsyncRun]:
         """Give runs, newest first."""
-        records = await self.engine.provider.list_runs(status=status, limit=limit)
+        provider = self.engine.provider
+        records = await self.engine.ask(lambda: provider.list_runs(status=status, limit=limit))
         return [AsyncRun(self.engine, r.flow_id, r.run_id, r.flow_type) for r in records]

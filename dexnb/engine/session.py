@@ -6,17 +6,16 @@ Step holds up the engine. Its methods are plain calls, `wait` is awaitable on an
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import concurrent.futures
 import contextlib
-import threading
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from dexnb.clock import Clock
+from dexnb.clock import Clock, monotonic
+from dexnb.engine.control import ControlThread
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.result import FlowResult
 from dexnb.engine.run import AsyncRun
@@ -24,15 +23,13 @@ from dexnb.engine.runtime import Runtime
 from dexnb.errors import DexnbError, RuntimeClosed
 from dexnb.flow.flow import Flow
 from dexnb.flow.stream import Stream, StreamMessage
+from dexnb.model.budget import MARGIN
 from dexnb.model.event import Event
 from dexnb.model.message import StopKind
 from dexnb.model.run_state import RunState
 from dexnb.providers import Provider
 
 T = TypeVar("T")
-
-WAKE_SECONDS = 0.1
-"""How often a wait looks up, so that an interrupt is felt."""
 
 EXIT_SECONDS = 0.8
 
@@ -67,20 +64,18 @@ class Session:
         self.name = name
         self._closed = closed
         self._ended = False
-        self._loop = self.clock.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="dexnb-control", daemon=True)
-        self._thread.start()
+        self._control = ControlThread(self.clock.new_event_loop(), "dexnb-control")
         try:
-            self._runtime: Runtime = self._call(self._open(make_provider))
+            self._runtime: Runtime = self._control.call(self._open(make_provider))
         except BaseException:
             self._ended = True
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._control.stop(0.0)
             raise
         atexit.register(self._at_exit)
 
     def __repr__(self) -> str:
         """Name the store and the clock: the same in every session."""
-        state = "closed" if self._ended else "open"
+        state = "open" if self.is_open else "closed"
         return (
             f"<dexnb runtime {self.name or 'memory'} on the {self.clock.identity} clock, {state}>"
         )
@@ -101,7 +96,7 @@ class Session:
     @property
     def is_open(self) -> bool:
         """Tell whether it still works."""
-        return not self._ended
+        return not self._ended and self._control.alive
 
     def register(self, *flows: Flow[Any]) -> None:
         """Make Flows' code known, so that their open runs go on.
@@ -109,7 +104,7 @@ class Session:
         Raises:
             FlowDefinitionError: A Flow cannot be used; lists every problem.
         """
-        self._call(_soon(self._runtime.register, *flows))
+        self.call(_soon(self._runtime.register, *flows))
 
     def start(
         self,
@@ -132,7 +127,7 @@ class Session:
             ValueMappingError: The input does not fit.
             FlowAlreadyStartedError: The id has an open run of another Flow.
         """
-        run = self._call(self._runtime.start(flow, flow_id, input, overrides=overrides))
+        run = self.call(self._runtime.start(flow, flow_id, input, overrides=overrides))
         return Run(self, run)
 
     def get(self, flow_id: str) -> Run:
@@ -141,11 +136,11 @@ class Session:
         Raises:
             RunNotFound: There is none.
         """
-        return Run(self, self._call(self._runtime.get(flow_id)))
+        return Run(self, self.call(self._runtime.get(flow_id)))
 
     def runs(self, *, status: str = "", limit: int = 100) -> list[Run]:
         """Give runs, newest first."""
-        runs = self._call(self._runtime.runs(status=status, limit=limit))
+        runs = self.call(self._runtime.runs(status=status, limit=limit))
         return [Run(self, run) for run in runs]
 
     def now(self) -> float:
@@ -157,49 +152,51 @@ class Session:
 
         Args:
             timeout: Seconds after which the threads are left to themselves.
+
+        Raises:
+            DexnbError: It is called from the session's own control thread.
         """
+        if self._control.here:
+            message = "a session cannot be closed from its own control thread"
+            raise DexnbError(message)
         if self._ended:
             return
         self._ended = True
         atexit.unregister(self._at_exit)
+        until = monotonic() + timeout
         try:
-            future = asyncio.run_coroutine_threadsafe(self._runtime.close(), self._loop)
-            with contextlib.suppress(concurrent.futures.TimeoutError):
-                future.result(timeout)
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(timeout)
+            with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeClosed):
+                self._control.submit(self._runtime.close()).result(timeout)
         finally:
+            self._control.stop(until - monotonic())
             self._closed()
 
-    def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
-        """Run a coroutine on the control loop.
+    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the control loop, and wait for its answer.
 
         Raises:
-            RuntimeClosed: The session is closed.
+            RuntimeClosed: The session is closed, or was closed meanwhile.
         """
-        if self._ended:
-            coroutine.close()
-            message = f"{self!r}: open it again with dexnb.open(...)"
-            raise RuntimeClosed(message)
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        self._check_open(coroutine)
+        return self._control.call(coroutine)
 
-    def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        if threading.current_thread() is self._thread:
+    async def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the control loop, and await its answer on any other.
+
+        Raises:
+            RuntimeClosed: The session is closed, or was closed meanwhile.
+        """
+        self._check_open(coroutine)
+        return await self._control.wait(coroutine)
+
+    def _check_open(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        if not self.is_open:
             coroutine.close()
-            message = "a session cannot be called from its own control thread; await instead"
-            raise DexnbError(message)
-        return wait_for(self.submit(coroutine))
+            raise self._control.ended()
 
     async def _open(self, make_provider: Callable[[], Provider]) -> Runtime:
         runtime = Runtime(make_provider(), options=self.options, own_step_thread=True)
         return await runtime.__aenter__()
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        try:
-            self._loop.run_forever()
-        finally:
-            self._loop.close()
 
     def _at_exit(self) -> None:
         self.close(EXIT_SECONDS)
@@ -254,6 +251,20 @@ class Run:
         """Give kept messages in order, behind the resume token `after`."""
         return self._call(self._run.stream(stream, after))
 
+    def set_knob(self, name: str, value: Any, *, margin: float = MARGIN) -> float:
+        """Turn a knob of the run while it is open; a sleep that is too long by then ends.
+
+        Args:
+            name: A constant's name, or `StepType.option`.
+            value: Seconds, or a whole number for counts.
+            margin: Seconds that a round leaves free before the heartbeat deadline.
+
+        Raises:
+            DefinitionError: There is no such knob, the value breaks the window rule, or the run has
+                ended; the old value stays.
+        """
+        return self._call(self._run.set_knob(name, value, margin=margin))
+
     def stop(self, kind: StopKind = "CANCEL", reason: str = "") -> None:
         """End the run: CANCEL and TERMINATE stop it, FAIL fails it with the reason."""
         self._call(self._run.stop(kind, reason))
@@ -263,41 +274,21 @@ class Run:
 
         Raises:
             WaitTimeout: It runs on after `timeout` seconds of the session's clock.
+            RuntimeClosed: The session was closed meanwhile.
         """
-        future = self._session.submit(self._run.wait(timeout))
-        try:
-            while not future.done():
-                # Short sleeps, because a kernel's interrupt acts only between them.
-                await asyncio.wait([asyncio.wrap_future(future)], timeout=WAKE_SECONDS)
-        except BaseException:
-            future.cancel()
-            raise
-        return future.result()
+        return await self._session.wait(self._run.wait(timeout))
 
     def wait_sync(self, timeout: float | None = None) -> FlowResult:
         """Wait until the run has ended; for scripts. Interrupting leaves the run alone.
 
         Raises:
             WaitTimeout: It runs on after `timeout` seconds of the session's clock.
+            RuntimeClosed: The session was closed meanwhile.
         """
         return self._call(self._run.wait(timeout))
 
     def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return wait_for(self._session.submit(coroutine))
-
-
-def wait_for(future: concurrent.futures.Future[T]) -> T:
-    """Wait for a control loop's answer, looking up often enough for an interrupt."""
-    try:
-        while True:
-            try:
-                return future.result(WAKE_SECONDS)
-            except concurrent.futures.TimeoutError:
-                if future.done():
-                    return future.result()
-    except BaseException:
-        future.cancel()
-        raise
+        return self._session.call(coroutine)
 
 
 async def _soon(call: Callable[..., T], *args: Any) -> T:

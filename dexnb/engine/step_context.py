@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Generator
+from collections.abc import Coroutine
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -26,7 +26,8 @@ class StepContext(Context):
         self._attempt = attempt
         # The value at the start: a Step's own beats are no earlier attempt's checkpoint.
         self._last_checkpoint = attempt.checkpoint
-        self.unused: list[Any] = []
+        self.unused: list[StepOutput] = []
+        attempt.context = self
 
     @property
     def flow_id(self) -> str:
@@ -106,27 +107,38 @@ class StepContext(Context):
         Raises:
             InvalidStepResultError: This Step has no way to yield it.
         """
-        if self._attempt.step.handler.mode != "generator":
-            fix = (
-                "await context.heartbeat(...)"
-                if self._attempt.step.handler.mode == "async"
-                else "make the Step a generator and yield heartbeat(...)"
-            )
-            raise self.invalid(f"heartbeat(...) makes an output that is lost here: {fix}")
+        mode = self._attempt.step.handler.mode
+        if mode != "generator":
+            raise self.invalid(f"heartbeat(...) makes an output that is lost here: {_FIXES[mode]}")
         self.unused.append(output)
 
-    def check_unused(self) -> None:
+    def heartbeat(self, value: object = OMITTED) -> Any:
+        """Refuse what only async Steps have.
+
+        Raises:
+            InvalidStepResultError: Always; the text says how this Step beats.
+        """
+        fix = _FIXES[self._attempt.step.handler.mode]
+        raise self.invalid(f"context.heartbeat(...) is for async Steps: {fix}")
+
+    def lost_outputs(self) -> InvalidStepResultError | None:
+        """Give the error of outputs that were made and never used, if there are such."""
+        if not self.unused:
+            return None
+        kinds = ", ".join(sorted({output.kind for output in self.unused}))
+        return self.invalid(
+            f"{len(self.unused)} output(s) ({kinds}) were made and never yielded: "
+            "write `yield heartbeat(...)` and `yield stream.write(...)`"
+        )
+
+    def finish(self) -> None:
         """Refuse outputs that were made and never used.
 
         Raises:
             InvalidStepResultError: There are such.
         """
-        if self.unused:
-            kinds = ", ".join(sorted({output.kind for output in self.unused}))
-            detail = f"{len(self.unused)} output(s) ({kinds}) were made and never "
-            raise self.invalid(detail + self._use)
-
-    _use = "yielded: write `yield heartbeat(...)` and `yield stream.write(...)`"
+        if (error := self.lost_outputs()) is not None:
+            raise error
 
     def invalid(self, detail: str) -> InvalidStepResultError:
         """Make the error that names this Step."""
@@ -144,39 +156,92 @@ class StepContext(Context):
             raise ValueMappingError(f"Stream {stream.name} write", detail)
 
 
+_FIXES = {
+    "async": "await context.heartbeat(...)",
+    "sync": "make the Step a generator and yield heartbeat(...)",
+    "generator": "yield heartbeat(...)",
+}
+
+
 class AsyncStepContext(StepContext, AsyncContext):
     """The context of async Steps."""
 
-    _use = "awaited: write `await context.heartbeat(...)`"
+    def __init__(self, attempt: Attempt) -> None:
+        """Speak for this attempt; no heartbeat is lost or on its way."""
+        super().__init__(attempt)
+        self._lost = 0
+        self._pending = 0
 
-    def heartbeat(self, value: object = OMITTED) -> Awaitable[None]:
+    def heartbeat(self, value: object = OMITTED) -> Coroutine[Any, Any, None]:
         """Show that the attempt lives; must be awaited."""
-        self.check_unused()
+        if (error := self.lost_outputs()) is not None:
+            raise error
         beat = _Beat(self, encode_checkpoint(value))
-        self.unused.append(beat)
+        self._pending += 1
         return beat
 
-    def used(self, beat: _Beat) -> None:
-        """Take an awaited heartbeat."""
-        if beat in self.unused:
-            self.unused.remove(beat)
-        self._attempt.beat(beat.checkpoint)
+    def lost_outputs(self) -> InvalidStepResultError | None:
+        """Give the error of heartbeats that were made and forgotten, if there are such."""
+        if not self._lost:
+            return None
+        detail = f"{self._lost} heartbeat(s) were made and never awaited"
+        return self.invalid(f"{detail}: write `await context.heartbeat(...)`")
+
+    def finish(self) -> None:
+        """Refuse heartbeats that are still not sent, too: their task has not run yet."""
+        self._lost += self._pending
+        super().finish()
+
+    def settle(self, beat: _Beat, *, sent: bool, lost: bool = False) -> None:
+        """Take a heartbeat that is awaited, given up or forgotten."""
+        self._pending -= 1
+        self._lost += lost
+        if sent:
+            self._attempt.beat(beat.checkpoint)
 
 
-class _Beat:
-    """A heartbeat that counts once it is awaited."""
+class _Beat(Coroutine[Any, Any, None]):
+    """A heartbeat that counts once it is awaited; may be handed to `asyncio.create_task`, too."""
 
-    __slots__ = ("_context", "checkpoint")
-    kind = "heartbeat"
+    __slots__ = ("_context", "_open", "checkpoint")
 
     def __init__(self, context: AsyncStepContext, checkpoint: str | None) -> None:
         self._context = context
+        self._open = True
         self.checkpoint = checkpoint
 
-    def __await__(self) -> Generator[Any, None, None]:
-        self._context.used(self)
+    def __await__(self) -> Any:
+        self._send()
         return
         yield
+
+    def send(self, value: Any) -> Any:
+        """Send it: the whole of its work."""
+        self._send()
+        raise StopIteration
+
+    def _send(self) -> None:
+        if not self._open:
+            message = "a heartbeat counts once: call context.heartbeat(...) again"
+            raise RuntimeError(message)
+        self._settle(sent=True)
+
+    def throw(self, *error: Any) -> Any:
+        """Give it up, with a task that was cancelled before it began."""
+        self.close()
+        return super().throw(*error)
+
+    def close(self) -> None:
+        """Give it up."""
+        self._settle(sent=False)
+
+    def __del__(self) -> None:
+        self._settle(sent=False, lost=True)
+
+    def _settle(self, *, sent: bool, lost: bool = False) -> None:
+        if self._open:
+            self._open = False
+            self._context.settle(self, sent=sent, lost=lost)
 
 
 def _error_info(failure: Failure | None) -> RecoveryErrorInfo | None:

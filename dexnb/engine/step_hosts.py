@@ -7,7 +7,9 @@ attempt on. Sync Steps and generators have daemon threads.
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextvars
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 
@@ -30,6 +32,7 @@ class StepHosts:
         control: The control loop's mailbox.
         clock: How time passes; other than real, everything shares the control loop.
         own_thread: Whether async Steps have a thread of their own.
+        sync_slots: Gives how many sync Steps may hold a thread at once; the others wait for one.
         ended: Called on the control loop with each outcome.
     """
 
@@ -39,6 +42,7 @@ class StepHosts:
         clock: Clock,
         *,
         own_thread: bool,
+        sync_slots: Callable[[], int],
         ended: Callable[[Attempt, Outcome], None],
     ) -> None:
         """Start the shared host."""
@@ -54,12 +58,15 @@ class StepHosts:
         self._own: dict[Attempt, HostThread] = {}
         self._blocking: set[str] = set()
         self._threads = DaemonThreads("dexnb-sync")
-        self.sync_running = 0
+        self._sync_slots = sync_slots
+        self._sync_running: set[Attempt] = set()
+        self._sync_waiting: deque[tuple[Attempt, contextvars.Context]] = deque()
 
     def begin(self, attempt: Attempt, context: contextvars.Context) -> None:
         """Start an attempt where it belongs."""
         if attempt.step.handler.mode != "async":
-            self._begin_sync(attempt, context)
+            self._sync_waiting.append((attempt, context))
+            self._fill_sync_slots()
             return
         self._host_of(attempt, make=True).begin(attempt, context)
 
@@ -67,6 +74,8 @@ class StepHosts:
         """Cancel an attempt's Step; a sync one learns it at its next output or write."""
         if attempt.step.handler.mode == "async":
             self._host_of(attempt).cancel(attempt)
+        elif attempt not in self._sync_running:
+            self._control.post(self._ended, attempt, Outcome())
 
     def wake_all(self) -> None:
         """End the sleep of every async Step."""
@@ -78,8 +87,15 @@ class StepHosts:
         if attempt.step.handler.mode == "async":
             self._host_of(attempt).wake(attempt)
 
+    def retime(self, attempt: Attempt, seconds_at: Callable[[int], float | None]) -> None:
+        """Let the sleep of an attempt's Step last as long as its line says now."""
+        if attempt.step.handler.mode == "async":
+            self._host_of(attempt).retime(attempt, seconds_at)
+
     def release(self, attempt: Attempt) -> None:
-        """End what was made for this attempt alone."""
+        """End what was made for this attempt alone, and what it holds, though its Step goes on."""
+        self._sync_running.discard(attempt)
+        self._fill_sync_slots()
         if (thread := self._own.pop(attempt, None)) is not None:
             thread.stop()
 
@@ -119,6 +135,7 @@ class StepHosts:
 
     def close(self) -> None:
         """End all threads; one that is blocked ends when its Step lets go."""
+        self._sync_waiting.clear()
         self._threads.shutdown(wait=False)
         for thread in [*self._own.values(), *([self._thread] if self._thread else [])]:
             thread.stop()
@@ -130,17 +147,23 @@ class StepHosts:
             own = self._own[attempt] = HostThread(name, self._report, self._stalled)
         return self._shared if own is None else own.host
 
+    def _fill_sync_slots(self) -> None:
+        while self._sync_waiting and len(self._sync_running) < self._sync_slots():
+            attempt, context = self._sync_waiting.popleft()
+            if attempt.closing is None:
+                self._sync_running.add(attempt)
+                self._begin_sync(attempt, context)
+
     def _begin_sync(self, attempt: Attempt, context: contextvars.Context) -> None:
-        self.sync_running += 1
         if self._clock.kind == "real":
             future = self._threads.submit(self._run_sync, attempt, context)
             future.add_done_callback(
-                lambda done: self._control.post(self._sync_ended, attempt, done)
+                lambda done: self._control.post(self._ended, attempt, _outcome(done))
             )
             return
         # The loop counts its own executor calls, so that virtual time waits for them.
         inner = self._control.loop.run_in_executor(self._threads, self._run_sync, attempt, context)
-        inner.add_done_callback(lambda done: self._sync_ended(attempt, done))
+        inner.add_done_callback(lambda done: self._ended(attempt, _outcome(done)))
 
     def _run_sync(self, attempt: Attempt, context: contextvars.Context) -> Outcome:
         if attempt.closing is not None:
@@ -148,10 +171,6 @@ class StepHosts:
         attempt.begin()
         with guard_thread(self._clock, f"Step {attempt.item.handler.replace('/', '.')}"):
             return context.run(run_sync, attempt)
-
-    def _sync_ended(self, attempt: Attempt, done: asyncio.Future[Outcome]) -> None:
-        self.sync_running -= 1
-        self._ended(attempt, done.result())
 
     def _report(self, attempt: Attempt, outcome: Outcome) -> None:
         self._control.post(self._ended, attempt, outcome)
@@ -165,6 +184,10 @@ class StepHosts:
         attempt.record("stall", payload)
         if self._clock.kind == "real":
             self._blocking.add(attempt.item.handler)
+
+
+def _outcome(done: asyncio.Future[Outcome] | concurrent.futures.Future[Outcome]) -> Outcome:
+    return Outcome(error=asyncio.CancelledError()) if done.cancelled() else done.result()
 
 
 def _after_turns(loop: asyncio.AbstractEventLoop, turns: int, call: Callable[[], object]) -> None:

@@ -19,10 +19,11 @@ ENTRY_BYTES = 200
 """What an entry is taken to weigh beside the text that it names itself."""
 
 CHUNK_EVENTS = 200
+CHUNK_BYTES = 64_000
 FLUSH_EVENTS = 4000
 """Events written in one go at most; the rest waits, so that encoding never holds up the engine."""
 
-_Entry = tuple[int, float, TelemetryKind, str, int, dict[str, Any], int]
+_Entry = tuple[int, float, float, TelemetryKind, str, int, dict[str, Any], int]
 _NOTHING: dict[str, Any] = {}
 
 
@@ -45,12 +46,17 @@ class Telemetry:
 
     Args:
         now: Store time, cheap.
-        wall_offset: Seconds to add to store time for a wall-clock stamp.
+        wall_offset: Gives the seconds to add to store time for a wall-clock stamp.
         budget: Bytes for all runs together; the oldest entries of all go first.
+        after: Number behind which every run's entries count on.
     """
 
     def __init__(
-        self, now: Callable[[], float], wall_offset: Callable[[], float], budget: int
+        self,
+        now: Callable[[], float],
+        wall_offset: Callable[[], float],
+        budget: int,
+        after: int = 0,
     ) -> None:
         """Start empty."""
         self._now = now
@@ -60,9 +66,14 @@ class Telemetry:
         self._logs: dict[str, RunLog] = {}
         self._order: deque[RunLog] = deque()
         self._dirty: dict[str, RunLog] = {}
-        self._highest_dropped = 0
+        self._highest_dropped = after
         self.bytes = 0
         self.recorded = 0
+        self.look_at_wall_clock()
+
+    def look_at_wall_clock(self) -> None:
+        """Stamp later entries by the wall clock as it is set now; earlier ones keep their stamp."""
+        self._offset = self._wall_offset()
 
     def record(
         self,
@@ -83,11 +94,13 @@ class Telemetry:
         with self._lock:
             log = self._logs.get(run_id)
             if log is None:
-                # Milliseconds of store time: a later engine on the same store counts on from there.
-                seq = max(int(time * 1000), self._highest_dropped)
+                # Microseconds of store time: a later engine on the same store counts on from there.
+                seq = max(int(time * 1e6), self._highest_dropped)
                 log = self._logs[run_id] = RunLog(run_id, flow_id, seq)
             log.seq += 1
-            log.entries.append((log.seq, time, kind, step_execution_id, attempt, payload, weight))
+            log.entries.append(
+                (log.seq, time, self._offset, kind, step_execution_id, attempt, payload, weight)
+            )
             self._order.append(log)
             self._dirty[run_id] = log
             self.recorded += 1
@@ -110,8 +123,7 @@ class Telemetry:
             if log is None:
                 return []
             entries = _behind(log, after)
-        offset = self._wall_offset()
-        return [_event(log, entry, offset) for entry in entries]
+        return [_event(log, entry) for entry in entries]
 
     @property
     def dirty(self) -> bool:
@@ -122,26 +134,22 @@ class Telemetry:
         """Take what is to be written to the store, at most `FLUSH_EVENTS` events."""
         left = FLUSH_EVENTS
         chunks: list[TelemetryChunk] = []
-        offset = self._wall_offset()
         while left > 0 and self._dirty:
-            taken = self._take_one()
-            if taken is None:
-                continue
-            log, entries = taken
+            log, entries = self._take_one(left)
             left -= len(entries)
-            for start in range(0, len(entries), CHUNK_EVENTS):
-                part = entries[start : start + CHUNK_EVENTS]
-                text = "\n".join(to_text(_event(log, entry, offset).to_json()) for entry in part)
-                chunks.append(TelemetryChunk(log.run_id, part[0][0], part[-1][0], text))
+            chunks += _chunks(log, entries)
         return chunks
 
-    def _take_one(self) -> tuple[RunLog, list[_Entry]] | None:
+    def _take_one(self, limit: int) -> tuple[RunLog, list[_Entry]]:
         with self._lock:
-            run_id = next(iter(self._dirty))
-            log = self._dirty.pop(run_id)
-            entries = _behind(log, log.saved)
-            log.saved = log.seq
-        return (log, entries) if run_id and entries else None
+            run_id, log = next(iter(self._dirty.items()))
+            # The engine's own entries belong to no run and stay in memory.
+            entries = _behind(log, log.saved) if run_id else []
+            taken = entries[:limit]
+            log.saved = taken[-1][0] if taken else log.seq
+            if len(taken) == len(entries):
+                del self._dirty[run_id]
+        return log, taken
 
 
 def _behind(log: RunLog, seq: int) -> list[_Entry]:
@@ -151,8 +159,26 @@ def _behind(log: RunLog, seq: int) -> list[_Entry]:
     return found
 
 
-def _event(log: RunLog, entry: _Entry, offset: float) -> Event:
-    seq, time, kind, step_execution_id, attempt, payload, _ = entry
+def _chunks(log: RunLog, entries: list[_Entry]) -> list[TelemetryChunk]:
+    chunks: list[TelemetryChunk] = []
+    part: list[str] = []
+    size = 0
+    first = 0
+    for entry in entries:
+        text = to_text(_event(log, entry).to_json())
+        if part and (len(part) == CHUNK_EVENTS or size + len(text) > CHUNK_BYTES):
+            chunks.append(TelemetryChunk(log.run_id, first, entry[0] - 1, "\n".join(part)))
+            part, size = [], 0
+        first = first if part else entry[0]
+        part.append(text)
+        size += len(text)
+    if part:
+        chunks.append(TelemetryChunk(log.run_id, first, entries[-1][0], "\n".join(part)))
+    return chunks
+
+
+def _event(log: RunLog, entry: _Entry) -> Event:
+    seq, time, offset, kind, step_execution_id, attempt, payload, _ = entry
     return Event(
         seq, log.flow_id, log.run_id, time + offset, time, kind, step_execution_id, attempt, payload
     )

@@ -10,6 +10,7 @@ from dexnb.model.event import DurableKind, Event
 from dexnb.model.json_text import to_text
 from dexnb.model.message import (
     Decision,
+    KnobsChanged,
     Message,
     Movement,
     Start,
@@ -76,6 +77,8 @@ class _Turn:
                 self._failed(message)
             case Stop():
                 self._stop(message)
+            case KnobsChanged():
+                self._emit("knobs_changed", overrides=message.overrides)
             case _:
                 assert_never(message)
 
@@ -117,6 +120,8 @@ class _Turn:
         self.events.append(event)
 
     def _start(self, start: Start) -> None:
+        if self.state.events:
+            return
         self._emit(
             "flow_started",
             flow_type=start.flow_type,
@@ -147,7 +152,7 @@ class _Turn:
         if key not in self.state.active:
             return
         decision = message.decision
-        self._emit("step_completed", key, message.attempt, decision=asdict(decision))
+        self._emit("step_completed", key, message.attempt, decision=_plain(decision))
         self._follow(decision, key)
 
     def _follow(self, decision: Decision, origin: str) -> None:
@@ -210,3 +215,18 @@ class _Turn:
             payload=to_text(payload),
             visible_at=0.0,
         )
+
+
+def _plain(decision: Decision) -> dict[str, Any]:
+    # Not `asdict`, which copies the whole output and leaves the movements a tuple.
+    movements = [
+        {"step_type": movement.step_type, "input": movement.input, "options": movement.options}
+        for movement in decision.movements
+    ]
+    return {
+        "kind": decision.kind,
+        "movements": movements,
+        "output": decision.output,
+        "has_output": decision.has_output,
+        "reason": decision.reason,
+    }

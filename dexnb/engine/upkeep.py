@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import Callable
 
 from dexnb.clock import Clock, ClockWatch, Stepped, Suspended, host_readings
+from dexnb.engine import capture
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.step_hosts import StepHosts
 from dexnb.engine.telemetry import Telemetry
 from dexnb.engine.worker import Worker
-from dexnb.errors import ProviderError
 from dexnb.providers import Provider
 
 TICK_SECONDS = 0.5
@@ -53,7 +53,9 @@ class Upkeep:
         self._telemetry = telemetry
         self._changed = changed
         self._watch = ClockWatch()
-        self._renewed = 0.0
+        self._renewed = asyncio.get_running_loop().time()
+        self._overdue = False
+        self._suspended = False
         self._handle: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
@@ -80,7 +82,7 @@ class Upkeep:
         if chunks := self._telemetry.take_chunks():
             try:
                 await self._provider.append_telemetry(chunks)
-            except ProviderError as error:
+            except Exception as error:  # noqa: BLE001 - telemetry decides nothing
                 self._tell(error)
 
     @property
@@ -89,15 +91,13 @@ class Upkeep:
 
     def _schedule(self) -> None:
         loop = asyncio.get_running_loop()
-        interval = min(TICK_SECONDS, self._renew_interval) if self._real else self._renew_interval
+        # After a failed renewal there is half a lease left to try again.
+        interval = self._renew_interval / 4 if self._overdue else self._renew_interval
+        interval = min(TICK_SECONDS, interval) if self._real else interval
         self._handle = loop.call_later(interval, self._begin)
 
     def _begin(self) -> None:
         self._handle = None
-        if self._real:
-            self._observe_clocks()
-            if self._worker.live:
-                self._hosts.look()
         self._task = asyncio.get_running_loop().create_task(self._tick())
         self._task.add_done_callback(self._end)
 
@@ -108,32 +108,57 @@ class Upkeep:
         if not self._stopped and (self._real or self._worker.live):
             self._schedule()
 
+    async def _tick(self) -> None:
+        if self._real:
+            self._observe_clocks()
+            capture.wrap_streams()
+            if self._worker.live:
+                self._hosts.look()
+        changed = self._real and await self._watch_store()
+        if changed:
+            self._changed()
+        if self._worker.live and (changed or self._renewal_is_due()):
+            await self._renew()
+        if self._suspended:
+            # Only now: an attempt whose lease went to another engine must not poll once more.
+            self._suspended = False
+            self._hosts.wake_all()
+        await self.flush()
+
+    async def _watch_store(self) -> bool:
+        try:
+            return await self._provider.watch()
+        except Exception as error:  # noqa: BLE001 - whatever a store raises
+            self._tell(error)
+            return False
+
+    def _renewal_is_due(self) -> bool:
+        # A tenth early, for a timer's last digit must not decide over half a lease.
+        passed = asyncio.get_running_loop().time() - self._renewed
+        return self._overdue or passed >= 0.9 * self._renew_interval
+
+    async def _renew(self) -> None:
+        began = asyncio.get_running_loop().time()
+        try:
+            await self._worker.renew()
+            self._renewed = began
+            self._overdue = False
+        except Exception as error:  # noqa: BLE001 - whatever a store raises
+            self._tell(error)
+            self._overdue = True
+
     def _observe_clocks(self) -> None:
+        self._telemetry.look_at_wall_clock()
         match self._watch.observe(host_readings()):
             case Suspended(seconds):
-                self._renewed = 0.0
+                self._overdue = self._suspended = True
                 self._telemetry.record("", "", "suspended", payload={"seconds": seconds})
                 for attempt in list(self._worker.live.values()):
                     attempt.record("suspended", {"seconds": seconds})
-                self._hosts.wake_all()
             case Stepped(seconds):
                 self._telemetry.record("", "", "clock_stepped", payload={"seconds": seconds})
             case None:
                 pass
-
-    async def _tick(self) -> None:
-        try:
-            changed = self._real and await self._provider.watch()
-            now = asyncio.get_running_loop().time()
-            if self._worker.live and (changed or now - self._renewed >= self._renew_interval):
-                self._renewed = now
-                await self._worker.renew()
-        except ProviderError as error:
-            self._tell(error)
-            changed = False
-        if changed:
-            self._changed()
-        await self.flush()
 
     def _tell(self, error: BaseException) -> None:
         text = f"upkeep: {type(error).__name__}: {error}"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -15,15 +16,23 @@ from dexnb.engine import capture
 from dexnb.engine.attempt import Attempt, Closing, Links, Payload
 from dexnb.engine.deadlines import Deadlines
 from dexnb.engine.execute import Outcome
+from dexnb.engine.live_knobs import LiveKnobs
 from dexnb.engine.options import RuntimeOptions
-from dexnb.engine.retry import WORKER_LOST, after_failure, failure_from_error
+from dexnb.engine.patience import patiently
+from dexnb.engine.retry import HEARTBEAT, WORKER_LOST, after_failure, failure_from_error
 from dexnb.engine.step_hosts import StepHosts
 from dexnb.errors import DocumentError, LeaseLost, ProviderError
+from dexnb.flow.mapping import failure_of
 from dexnb.flow.registry import Registry
 from dexnb.model.message import Failure, StepDone, StepFailed, encode_message
+from dexnb.model.run_state import RunState
 from dexnb.providers import NewMessage, NewWorkItem, Provider, WorkItem
 
 ACK_DELAYS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.5)
+NO_CODE_DELAY = 0.1
+STRANGE_ERRORS = 10
+"""Tries of an acknowledgement where the error is no ProviderError: the store is at fault."""
+
 POISON = "Poison"
 
 
@@ -56,8 +65,12 @@ class Worker:
         self._hosts = hosts
         self._freed = freed
         self._deadlines = Deadlines(hosts, self.fail)
+        self.knobs = LiveKnobs(options, hosts, self._deadlines)
+        self._stopping = False
         self.live: dict[str, Attempt] = {}
+        self._by_run: dict[str, dict[str, Attempt]] = {}
         self._concluding: set[asyncio.Task[None]] = set()
+        self._moved = asyncio.Event()
 
     @property
     def free_slots(self) -> int:
@@ -66,20 +79,43 @@ class Worker:
 
     def begin(self, work: WorkItem) -> None:
         """Begin an attempt of a fetched work item."""
+        if work.deliveries > 1:
+            self._spawn(self._begin_again(work))
+        else:
+            self._begin(work)
+
+    async def _begin_again(self, work: WorkItem) -> None:
+        """Begin after a lost engine, which may have turned knobs since the item was written."""
+        run_id = work.item.run_id
+        with suppress(ProviderError, DocumentError):
+            record = await self._provider.read_run(run_id=run_id)
+            if record is not None:
+                self.knobs.learn(run_id, RunState.from_text(record.state).overrides)
+        if self._stopping:
+            await self.give_back(work)
+        else:
+            self._begin(work)
+
+    def of_run(self, run_id: str) -> list[Attempt]:
+        """Give the attempts of a run that are under way."""
+        return list(self._by_run.get(run_id, {}).values())
+
+    def _begin(self, work: WorkItem) -> None:
         item = work.item
         flow = self._registry.get(item.flow_type)
         step = None if flow is None else flow.steps.get(item.step_type)
         if flow is None or step is None:
             # The code went away between the fetch and now; the item waits for it to come back.
-            self._spawn(self.give_back(work))
+            self._spawn(self.give_back(work, NO_CODE_DELAY))
             return
         try:
-            payload = Payload.from_text(item.payload)
+            attempt = Attempt(work, Payload.from_text(item.payload), flow, step, self._links)
         except DocumentError as error:
             self._spawn(self._take_poison(work, error))
             return
-        attempt = Attempt(work, payload, flow, step, self._links)
+        self.knobs.bind(attempt)
         self.live[attempt.token] = attempt
+        self._by_run.setdefault(item.run_id, {})[item.step_execution_id] = attempt
         if work.deliveries > 1 and not self._may_run_again(attempt):
             attempt.close(Closing("failed", WORKER_LOST))
             self._settle(attempt)
@@ -87,19 +123,17 @@ class Worker:
         self._start(attempt)
 
     def _start(self, attempt: Attempt) -> None:
-        item, settings = attempt.item, attempt.settings
+        item = attempt.item
         attempt.record(
             "attempt_started",
             {
                 "deliveries": attempt.work.deliveries,
                 "first_attempt_at": item.first_attempt_at,
                 "checkpoint": item.checkpoint,
-                "execute_method_timeout": settings.execute_method_timeout,
-                "heartbeat_timeout": settings.heartbeat_timeout,
-                "maximum_attempts": settings.retry.maximum_attempts,
-                "total_duration": settings.retry.total_duration,
+                **attempt.limits,
             },
         )
+        capture.wrap_streams()
         context = contextvars.copy_context()
         context.run(capture.CURRENT.set, attempt)
         self._deadlines.arm(attempt)
@@ -118,23 +152,33 @@ class Worker:
         attempt.ended = True
         capture.end_lines(attempt)
         if attempt.closing is not None:
+            if outcome.decision is not None and attempt.closing.kind != "cancelled":
+                attempt.note_late("result")
             self._settle(attempt)
             return
         attempt.close(Closing("ended"))
         self._retire(attempt)
-        if outcome.decision is not None:
-            done = StepDone(attempt.item.step_execution_id, attempt.item.attempt, outcome.decision)
-            attempt.record("attempt_ended", {"decision": outcome.decision.kind})
-            message = NewMessage(attempt.item.run_id, encode_message(done))
-            self._spawn(self._acknowledge(attempt, message, None))
+        if outcome.decision is None:
+            failure, retryable = failure_from_error(outcome.error or asyncio.CancelledError())
+            self._fail(attempt, failure, retryable=retryable)
             return
-        error = outcome.error or asyncio.CancelledError()
-        failure, retryable = failure_from_error(error)
-        self._fail(attempt, failure, retryable=retryable)
+        done = StepDone(attempt.item.step_execution_id, attempt.item.attempt, outcome.decision)
+        try:
+            message = NewMessage(attempt.item.run_id, encode_message(done))
+        except DocumentError as error:
+            self._fail(attempt, failure_of(error), retryable=False)
+            return
+        attempt.record("attempt_ended", {"decision": outcome.decision.kind})
+        self._spawn(self._acknowledge(attempt, message, None))
 
     def fail(self, attempt: Attempt, failure: Failure) -> None:
         """End an attempt by a deadline: fence it, cancel its Step, then go on without it."""
-        self._end(attempt, Closing("failed", failure))
+        closing = Closing("failed", failure)
+        context = attempt.context if failure is HEARTBEAT else None
+        if context is not None and (error := context.lost_outputs()) is not None:
+            # Silent because its outputs went nowhere: say so, and do not try the same again.
+            closing = Closing("failed", *failure_from_error(error))
+        self._end(attempt, closing)
 
     def lose(self, tokens: frozenset[str]) -> None:
         """Give up attempts whose lease is gone: somebody else owns their items now."""
@@ -142,23 +186,35 @@ class Worker:
             if (attempt := self.live.get(token)) is not None:
                 self._end(attempt, Closing("lost"))
 
-    def cancel(self, run_id: str, step_execution_ids: tuple[str, ...]) -> None:
+    def cancel(self, run_id: str, step_execution_ids: Iterable[str]) -> None:
         """End attempts that a turn has cancelled."""
-        gone = set(step_execution_ids)
-        for attempt in list(self.live.values()):
-            if attempt.item.run_id == run_id and attempt.item.step_execution_id in gone:
+        attempts = self._by_run.get(run_id, {})
+        for step_execution_id in step_execution_ids:
+            if (attempt := attempts.get(step_execution_id)) is not None:
                 self._end(attempt, Closing("cancelled"))
 
-    async def hand_back(self) -> None:
-        """Stop all attempts and give their items back without using an attempt."""
+    def cancel_run(self, run_id: str) -> None:
+        """End all attempts of a run that is closed."""
+        self.cancel(run_id, tuple(self._by_run.get(run_id, ())))
+
+    async def hand_back(self, patience: float) -> None:
+        """Stop all attempts and give their items back without using an attempt.
+
+        Args:
+            patience: Seconds after which a store that does not answer is left alone.
+        """
+        self._stopping = True
         for attempt in list(self.live.values()):
             self._end(attempt, Closing("handed_back"))
-        while self._concluding or self.live:
-            waiting = [*self._concluding]
-            if waiting:
-                await asyncio.wait(waiting)
-            else:
-                await asyncio.sleep(0.005)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                while self._concluding or self.live:
+                    self._moved.clear()
+                    await self._moved.wait()
+        for task in self._concluding:
+            task.cancel()
+        if self._concluding:
+            await asyncio.wait(self._concluding)
 
     async def renew(self) -> None:
         """Renew the lease of every live attempt once; those that lost it are ended."""
@@ -186,7 +242,7 @@ class Worker:
             return
         self._retire(attempt)
         if closing.kind == "failed" and closing.failure is not None:
-            self._fail(attempt, closing.failure, retryable=True)
+            self._fail(attempt, closing.failure, retryable=closing.retryable)
             return
         attempt.record("attempt_ended", {"reason": closing.kind})
         if closing.kind == "handed_back":
@@ -220,37 +276,51 @@ class Worker:
         failures = 0
         try:
             if attempt.streamed:
-                await self._links.outbox.drained()
-            while True:
-                try:
-                    await self._provider.ack_work_item(attempt.token, message, retry)
-                except LeaseLost:
-                    attempt.record("late_write", {"what": "result", "reason": "lost"})
-                    return
-                except ProviderError as error:
-                    attempt.record("engine_error", {"error": str(error)})
-                    if not error.retryable:
-                        return
-                    await asyncio.sleep(ACK_DELAYS[min(failures, len(ACK_DELAYS) - 1)])
-                    failures += 1
-                else:
-                    return
+                await self._links.outbox.messages_sent()
+            while not await self._try_to_acknowledge(attempt, message, retry, failures):
+                await asyncio.sleep(ACK_DELAYS[min(failures, len(ACK_DELAYS) - 1)])
+                failures += 1
         finally:
             self._release(attempt)
+
+    async def _try_to_acknowledge(
+        self,
+        attempt: Attempt,
+        message: NewMessage | None,
+        retry: NewWorkItem | None,
+        failures: int,
+    ) -> bool:
+        """Tell whether the attempt is done with: written, or never to be."""
+        try:
+            await self._provider.ack_work_item(attempt.token, message, retry)
+        except LeaseLost:
+            # After a failure the store may have done its part before, and only the answer was lost.
+            if not failures:
+                attempt.note_late("result")
+        except Exception as error:  # noqa: BLE001 - whatever a store raises
+            attempt.record("engine_error", {"error": f"{type(error).__name__}: {error}"})
+            if isinstance(error, ProviderError):
+                return not error.retryable
+            return failures == STRANGE_ERRORS
+        return True
 
     async def _hand_back(self, attempt: Attempt) -> None:
         try:
             await self._links.outbox.drained()
-            await self._provider.abandon_work_item(attempt.token, ignore_attempt=True)
+            turned = self.knobs.item_to_hand_back(attempt)
+            if turned is None:
+                await self.give_back(attempt.work)
+            else:
+                await self._provider.ack_work_item(attempt.token, None, turned)
         except ProviderError as error:
             attempt.record("engine_error", {"error": str(error)})
         finally:
             self._release(attempt)
 
-    async def give_back(self, work: WorkItem) -> None:
-        """Return an item that is not begun, without using an attempt."""
-        delay = self._options.dispatcher_min_poll_interval.total_seconds()
-        await self._provider.abandon_work_item(work.token, delay, ignore_attempt=True)
+    async def give_back(self, work: WorkItem, delay: float = 0.0) -> None:
+        """Return an item without using an attempt."""
+        provider, token = self._provider, work.token
+        await patiently(lambda: provider.abandon_work_item(token, delay, ignore_attempt=True))
 
     async def _take_poison(self, work: WorkItem, error: DocumentError) -> None:
         """Put an undecodable item off, and fail its Step when it was tried often enough."""
@@ -265,8 +335,19 @@ class Worker:
 
     def _release(self, attempt: Attempt) -> None:
         if self.live.pop(attempt.token, None) is not None:
+            self._forget(attempt.item)
             self._hosts.release(attempt)
             self._freed()
+            self._moved.set()
+
+    def _forget(self, item: NewWorkItem) -> None:
+        attempts = self._by_run[item.run_id]
+        newest = attempts[item.step_execution_id]
+        # The retry may have begun before this attempt was done with.
+        if newest.token not in self.live:
+            del attempts[item.step_execution_id]
+            if not attempts:
+                del self._by_run[item.run_id]
 
     def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)
@@ -275,6 +356,7 @@ class Worker:
 
     def _concluded(self, task: asyncio.Task[None]) -> None:
         self._concluding.discard(task)
+        self._moved.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             self._links.telemetry.record("", "", "engine_error", payload={"error": repr(error)})
             self._freed()

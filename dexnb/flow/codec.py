@@ -1,29 +1,33 @@
 """How values become JSON and come back: by the type asked for, never by running stored code.
 
-Plain JSON types, Enums, dataclasses and pydantic models are written in their natural form and need
-their type to be read. Values that JSON lacks carry a tag such as `{"$bytes": ...}` and come back
-without a type too.
+Plain JSON types, Enums, dataclasses, named tuples and pydantic models are written in their natural
+form and need their type to be read. Values that JSON lacks carry a tag such as `{"$bytes": ...}`
+and come back without a type too. A datetime keeps its offset, but neither the name of its zone nor
+the `fold` that a naive one may have.
 """
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import math
-import uuid
-from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from enum import Enum
 from typing import Any
 
 from dexnb.errors import DocumentError, ValueMappingError
+from dexnb.flow.tags import READERS, WRITERS, Unfit, read_tag
 from dexnb.model.json_text import to_text
+from dexnb.model.shown import shown
 
 MAX_VALUE_BYTES = 1 << 20
 """Largest encoded value (input, output, checkpoint): 1 MiB of JSON text."""
 
-_SAFE_INTEGER = 2**53
+MAX_DEPTH = 64
+"""How deep a value may be nested, so that what was stored can be read on any stack."""
+
+_HINTS = {
+    "numpy": "give value.item() or value.tolist()",
+    "pandas": "give value.to_pydatetime(), value.to_dict() or a list",
+}
+_FIX = "give a str, number, bool, None, bytes, datetime, UUID, Enum, dataclass, list or dict"
 
 
 def encode(value: Any, operation: str = "encode a value") -> Any:
@@ -33,10 +37,9 @@ def encode(value: Any, operation: str = "encode a value") -> Any:
         ValueMappingError: Something inside cannot be stored; the text names its path and type.
     """
     try:
-        return _encode(value, "value", operation)
-    except RecursionError:
-        detail = "value contains itself or is nested too deeply; store an id instead"
-        raise ValueMappingError(operation, detail) from None
+        return _encode(value, "value")
+    except Unfit as error:
+        raise ValueMappingError(operation, str(error)) from error.__cause__
 
 
 def encode_text(value: Any, operation: str = "encode a value") -> str:
@@ -45,92 +48,26 @@ def encode_text(value: Any, operation: str = "encode a value") -> str:
     Raises:
         ValueMappingError: As `encode`, or the text is larger than `MAX_VALUE_BYTES`.
     """
+    return text_of(encode(value, operation), operation)
+
+
+def text_of(document: Any, operation: str, limit: int = MAX_VALUE_BYTES) -> str:
+    """Give the JSON text of an encoded value.
+
+    Raises:
+        ValueMappingError: The text is larger than `limit` bytes.
+    """
     try:
-        text = to_text(encode(value, operation))
+        text = to_text(document)
     except DocumentError as error:
         raise ValueMappingError(operation, str(error)) from error
-    if len(text) > MAX_VALUE_BYTES:
+    if len(text) > limit:
         detail = (
-            f"value of {len(text):,} bytes is over the limit of {MAX_VALUE_BYTES:,}; "
+            f"value of {len(text):,} bytes is over the limit of {limit:,}; "
             "store it elsewhere and keep its address"
         )
         raise ValueMappingError(operation, detail)
     return text
-
-
-def _encode(value: Any, path: str, operation: str) -> Any:
-    kind = type(value)
-    if kind in (str, bool, type(None)):
-        return value
-    if isinstance(value, Enum):
-        return _encode(value.value, f"{path}.value", operation)
-    for known, write in _WRITERS:
-        if isinstance(value, known):
-            return write(value)
-    if isinstance(value, dict):
-        return _encode_dict(value, path, operation)
-    if isinstance(value, list | tuple):
-        return [_encode(item, f"{path}[{index}]", operation) for index, item in enumerate(value)]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: _encode(getattr(value, field.name), f"{path}.{field.name}", operation)
-            for field in dataclasses.fields(value)
-        }
-    if is_pydantic(kind):
-        return value.model_dump(mode="json")
-    detail = (
-        f"{path} is a {kind.__module__}.{kind.__qualname__}, which cannot be stored; "
-        "give a str, number, bool, None, bytes, datetime, UUID, Enum, dataclass, list or dict"
-    )
-    raise ValueMappingError(operation, detail)
-
-
-def _encode_dict(value: dict[Any, Any], path: str, operation: str) -> Any:
-    if all(type(key) is str and not key.startswith("$") for key in value):
-        return {key: _encode(item, f"{path}[{key!r}]", operation) for key, item in value.items()}
-    pairs = [
-        [_encode(key, f"key of {path}", operation), _encode(item, f"{path}[{key!r}]", operation)]
-        for key, item in value.items()
-    ]
-    return {"$dict": pairs}
-
-
-def _write_int(value: int) -> Any:
-    return int(value) if -_SAFE_INTEGER < value < _SAFE_INTEGER else {"$int": str(int(value))}
-
-
-def _write_float(value: float) -> Any:
-    return float(value) if math.isfinite(value) else {"$float": str(float(value))}
-
-
-def _write_timedelta(value: timedelta) -> Any:
-    return {"$timedelta": [value.days, value.seconds, value.microseconds]}
-
-
-_WRITERS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] = (
-    (str, str),
-    (int, _write_int),
-    (float, _write_float),
-    ((bytes, bytearray), lambda value: {"$bytes": base64.b64encode(value).decode("ascii")}),
-    (datetime, lambda value: {"$datetime": value.isoformat()}),
-    (date, lambda value: {"$date": value.isoformat()}),
-    (time, lambda value: {"$time": value.isoformat()}),
-    (timedelta, _write_timedelta),
-    (uuid.UUID, lambda value: {"$uuid": str(value)}),
-    (Decimal, lambda value: {"$decimal": str(value)}),
-)
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "$int": int,
-    "$float": float,
-    "$bytes": lambda data: base64.b64decode(data, validate=True),
-    "$datetime": datetime.fromisoformat,
-    "$date": date.fromisoformat,
-    "$time": time.fromisoformat,
-    "$timedelta": lambda data: timedelta(*data),
-    "$uuid": uuid.UUID,
-    "$decimal": Decimal,
-}
 
 
 def natural(document: Any) -> Any:
@@ -139,25 +76,148 @@ def natural(document: Any) -> Any:
     Raises:
         ValueMappingError: A tag holds something that it cannot.
     """
+    operation = "decode a value"
+    try:
+        return read_natural(document)
+    except Unfit as error:
+        raise ValueMappingError(operation, str(error)) from error.__cause__
+    except RecursionError:
+        raise ValueMappingError(operation, "value is nested too deeply") from None
+
+
+def read_natural(document: Any) -> Any:
+    """Do what `natural` does, for callers that know their operation.
+
+    Raises:
+        Unfit: As `natural`.
+        RecursionError: It is nested deeper than the stack allows.
+    """
     if isinstance(document, list):
-        return [natural(item) for item in document]
+        return [read_natural(item) for item in document]
     if not isinstance(document, dict):
         return document
-    if len(document) == 1:
-        (key, data) = next(iter(document.items()))
-        if key == "$dict":
-            return {natural(name): natural(item) for name, item in data}
-        if key in _READERS:
-            return _read_tag(key, data)
-    return {key: natural(item) for key, item in document.items()}
+    tag = tag_of(document)
+    if tag is not None and tag != "$dict":
+        return read_tag(tag, document[tag])
+    return made_dict((read_natural(key), read_natural(item)) for key, item in pairs_of(document))
 
 
-def _read_tag(key: str, data: Any) -> Any:
+def tag_of(document: dict[str, Any]) -> str | None:
+    """Give the tag of a tagged value; None for a plain object."""
+    if len(document) != 1:
+        return None
+    (key,) = document
+    return key if key == "$dict" or key in READERS else None
+
+
+def pairs_of(document: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """Give the encoded keys and items of an encoded dict.
+
+    Raises:
+        Unfit: They are no pairs.
+    """
+    if tag_of(document) is None:
+        return list(document.items())
+    pairs = document.get("$dict")
+    if not isinstance(pairs, list) or not all(_is_pair(pair) for pair in pairs):
+        raise Unfit(f"{shown(document)} is no dict")
+    return [(key, item) for key, item in pairs]
+
+
+def _is_pair(pair: Any) -> bool:
+    return isinstance(pair, list) and len(pair) == len(("key", "item"))
+
+
+def made_dict(pairs: Any) -> dict[Any, Any]:
+    """Make a dict of decoded pairs.
+
+    Raises:
+        Unfit: A key cannot be one.
+    """
+    made = {}
+    for key, item in pairs:
+        try:
+            made[key] = item
+        except TypeError as error:
+            raise Unfit(f"{shown(key)} cannot be the key of a dict") from error
+    return made
+
+
+def _encode(value: Any, path: str, depth: int = 0) -> Any:
+    kind = type(value)
+    if kind in WRITERS:
+        return _write(kind, value, path)
+    if isinstance(value, Enum):
+        return _encode(value.value, f"{path}.value", depth + 1)
+    if depth > MAX_DEPTH:
+        raise Unfit(
+            f"value contains itself or is nested deeper than {MAX_DEPTH} levels; "
+            "store an id instead"
+        )
+    if kind is dict:
+        return _encode_dict(value, path, depth + 1)
+    if kind in (list, tuple) or is_named_tuple(kind):
+        return [_encode(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
+    if dataclasses.is_dataclass(kind):
+        return _encode_dataclass(value, path, depth + 1)
+    if is_pydantic(kind):
+        return _encode_pydantic(value, path, depth + 1)
+    return _encode_other(value, path)
+
+
+def _write(kind: type, value: Any, path: str) -> Any:
     try:
-        return _READERS[key](data)
-    except (TypeError, ValueError, ArithmeticError) as error:
-        detail = f"{key} holds {data!r}: {error}"
-        raise ValueMappingError("decode a value", detail) from error
+        return WRITERS[kind](value)
+    except Unfit as error:
+        raise Unfit(f"{path} {error}") from error.__cause__
+
+
+def _encode_dict(value: dict[Any, Any], path: str, depth: int) -> Any:
+    items = [(key, _encode(item, f"{path}[{shown(key)}]", depth)) for key, item in value.items()]
+    if all(type(key) is str and not key.startswith("$") for key in value):
+        return {_write(str, key, f"key of {path}"): item for key, item in items}
+    return {"$dict": [[_encode(key, f"key of {path}", depth), item] for key, item in items]}
+
+
+def _encode_dataclass(value: Any, path: str, depth: int) -> Any:
+    document = {}
+    for field in dataclasses.fields(value):
+        where = f"{path}.{field.name}"
+        try:
+            item = getattr(value, field.name)
+        except AttributeError as error:
+            raise Unfit(f"{where} was never set; give the field a default") from error
+        document[field.name] = _encode(item, where, depth)
+    return document
+
+
+def _encode_pydantic(value: Any, path: str, depth: int) -> Any:
+    try:
+        dumped = value.model_dump(mode="json")
+    except (TypeError, ValueError) as error:
+        raise Unfit(f"{path}: {error}") from error
+    return _encode(dumped, path, depth)
+
+
+def _encode_other(value: Any, path: str) -> Any:
+    kind = type(value)
+    for base in (str, int, float):
+        if isinstance(value, base):
+            # The base's own conversion, because a subclass may show itself as something else.
+            return _write(base, getattr(base, f"__{base.__name__}__")(value), path)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    for plain in (dict, list, tuple):
+        if isinstance(value, plain):
+            raise Unfit(f"{path} is a {name}, which cannot be stored; give {plain.__name__}(...)")
+    if isinstance(value, type):
+        raise Unfit(f"{path} is the class {value.__qualname__} itself; give an instance")
+    fix = _HINTS.get(kind.__module__.partition(".")[0], _FIX)
+    raise Unfit(f"{path} is a {name}, which cannot be stored; {fix}")
+
+
+def is_named_tuple(kind: type) -> bool:
+    """Tell a named tuple's class."""
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
 def is_pydantic(kind: type) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -95,7 +95,7 @@ class AsyncContext(Context):
     """What an async Step method gets as its first parameter."""
 
     @abstractmethod
-    def heartbeat(self, value: object = OMITTED) -> Awaitable[None]:
+    def heartbeat(self, value: object = OMITTED) -> Coroutine[Any, Any, None]:
         """Show that the attempt lives; must be awaited.
 
         With a value, that is the new checkpoint (None too); without one, the checkpoint is cleared.

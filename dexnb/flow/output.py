@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Any, Literal, Protocol
 
-from dexnb.flow.codec import encode_text
+from dexnb.flow.codec import text_of
+from dexnb.flow.typed import check_own
 
 
 class _Omitted:
@@ -80,7 +81,9 @@ def encode_checkpoint(value: Any) -> str | None:
     Raises:
         ValueMappingError: The value cannot be stored; the checkpoint before it stays.
     """
-    return None if value is OMITTED else encode_text(value, "heartbeat")
+    if value is OMITTED:
+        return None
+    return text_of(check_own(value, "heartbeat"), "heartbeat")
 
 
 def heartbeat(value: object = OMITTED) -> StepOutput:

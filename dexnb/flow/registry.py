@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from dexnb.errors import FlowDefinitionError, Problem
+from dexnb.flow.declared import type_problem
 from dexnb.flow.flow import Flow
 from dexnb.flow.handler import Handler, read_handler
+from dexnb.flow.name import name_fix
 from dexnb.flow.persistence import PersistenceSchema
+from dexnb.flow.recovery import recovery_problems
 from dexnb.flow.resolve import Resolver
+from dexnb.flow.shape import name_of
 from dexnb.flow.step import Step, StepList
 from dexnb.flow.stream import Stream
 from dexnb.model.settings import MINIMUM_HEARTBEAT_TIMEOUT, StepSettings
-
-_RESERVED = "/$:"
+from dexnb.model.shown import LONGEST, cut, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +37,14 @@ class RegisteredStep:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredFlow:
-    """A Flow that can run."""
+    """A Flow that can run; the smallest heartbeat_timeout that it may be given is in seconds."""
 
     flow_type: str
     flow: Flow[Any]
     steps: dict[str, RegisteredStep]
     start: RegisteredStep | None
     streams: dict[str, Stream[Any]]
+    minimum_heartbeat: float = MINIMUM_HEARTBEAT_TIMEOUT
 
     @property
     def handlers(self) -> frozenset[str]:
@@ -93,36 +97,56 @@ def read_flow(
     Raises:
         FlowDefinitionError: Lists every problem found.
     """
-    if not isinstance(flow, Flow):
-        fix = "give an instance of a Flow subclass"
-        made = f"{flow.__name__}()" if isinstance(flow, type) else "YourFlow()"
-        raise FlowDefinitionError(_name(flow), [Problem("flow", repr(flow), f"{fix}: {made}")])
-    flow_type = flow.get_flow_type()
-    reader = _Reader(str(flow_type), minimum_heartbeat)
-    reader.check_name("flow type", flow_type)
-    steps, start = reader.steps(flow.get_steps())
-    streams = reader.streams(flow.get_persistence_schema())
-    reader.check_recoveries(steps)
-    if reader.problems:
-        raise FlowDefinitionError(str(flow_type), reader.problems)
-    return RegisteredFlow(flow_type, flow, steps, start, streams)
+    given: Any = flow
+    if not isinstance(given, Flow):
+        made = f"{given.__name__}()" if isinstance(given, type) else "YourFlow()"
+        fix = f"give an instance of a Flow subclass: {made}"
+        raise FlowDefinitionError(_name(given), [Problem("flow", shown(given), fix)])
+    return _Reader(flow, minimum_heartbeat).read()
 
 
 class _Reader:
-    def __init__(self, flow_type: str, minimum_heartbeat: float) -> None:
-        self.flow_type = flow_type
+    def __init__(self, flow: Flow[Any], minimum_heartbeat: float) -> None:
+        self.flow = flow
+        self.flow_type = type(flow).__name__
         self.minimum_heartbeat = minimum_heartbeat
         self.problems: list[Problem] = []
 
-    def check_name(self, what: str, name: Any) -> None:
-        if not isinstance(name, str) or not name:
-            self._problem(what, repr(name), "give a non-empty str")
-        elif any(letter in name for letter in _RESERVED):
-            self._problem(what, repr(name), "leave out '/', '$' and ':'")
+    def read(self) -> RegisteredFlow:
+        flow_type = self._ask(self.flow, "get_flow_type", self.flow_type)
+        self._check_name("flow type", flow_type)
+        self.flow_type = cut(flow_type, LONGEST) if isinstance(flow_type, str) else shown(flow_type)
+        steps, start = self._steps(self._ask(self.flow, "get_steps", _FAILED))
+        schema = self._ask(self.flow, "get_persistence_schema", PersistenceSchema())
+        streams = self._streams(schema)
+        for step_type, step in steps.items():
+            where = f"{self.flow_type}.{step_type}.recovery"
+            self.problems += recovery_problems(where, step_type, step.settings, steps)
+        if self.problems:
+            raise FlowDefinitionError(self.flow_type, self.problems)
+        return RegisteredFlow(flow_type, self.flow, steps, start, streams, self.minimum_heartbeat)
 
-    def steps(self, steps: Any) -> tuple[dict[str, RegisteredStep], RegisteredStep | None]:
+    def _ask(self, owner: Flow[Any] | Step[Any], method: str, instead: Any) -> Any:
+        """Call a method of the user's; what it raises is one of the problems."""
+        try:
+            return getattr(owner, method)()
+        except Exception as error:  # noqa: BLE001 - a user's method may raise anything
+            step = f"{type(owner).__name__}." if owner is not self.flow else ""
+            text = cut(f"raising {type(error).__name__}: {error}", _LONGEST_CAUSE)
+            self._problem(f"{step}{method}", text, "correct it")
+            return instead
+
+    def _check_name(self, what: str, name: Any) -> None:
+        fix = name_fix(name)
+        if fix is not None:
+            self._problem(what, shown(name), fix)
+
+    def _steps(self, steps: Any) -> tuple[dict[str, RegisteredStep], RegisteredStep | None]:
+        if steps is _FAILED:
+            return {}, None
         if not isinstance(steps, StepList):
-            self._problem("get_steps", repr(steps), "return a StepList")
+            fix = "return a StepList, such as StepList.start_step(YourStep())"
+            self._problem("get_steps", shown(steps), fix)
             return {}, None
         found: dict[str, RegisteredStep] = {}
         start = None
@@ -143,61 +167,54 @@ class _Reader:
 
     def _step(self, step: Any) -> RegisteredStep | None:
         if not isinstance(step, Step):
-            made = f"{step.__name__}()" if isinstance(step, type) else "a Step instance"
-            self._problem("get_steps", repr(step), f"give {made}")
+            self._problem("get_steps", f"listing {shown(step)}", _instead_of(step))
             return None
-        step_type = step.get_step_type()
-        self.check_name(f"{type(step).__name__} step type", step_type)
+        class_ = type(step).__name__
+        step_type = self._ask(step, "get_step_type", class_)
+        self._check_name(f"{class_} step type", step_type)
         where = f"{self.flow_type}.{step_type}"
         handler, problems = read_handler(step.execute, f"{where}.execute")
         resolver = Resolver(where, self.minimum_heartbeat)
-        settings = resolver.settings(step.get_step_options())
+        settings = resolver.settings(self._ask(step, "get_step_options", None))
         self.problems += problems + resolver.problems
         return RegisteredStep(str(step_type), step, handler, settings)
 
-    def streams(self, schema: Any) -> dict[str, Stream[Any]]:
+    def _streams(self, schema: Any) -> dict[str, Stream[Any]]:
         if not isinstance(schema, PersistenceSchema):
             fix = "return PersistenceSchema.of(...)"
-            self._problem("get_persistence_schema", repr(schema), fix)
+            self._problem("get_persistence_schema", shown(schema), fix)
             return {}
         found: dict[str, Stream[Any]] = {}
-        for stream in schema.streams:
+        given: Any = schema.streams
+        for stream in given if isinstance(given, tuple | list) else (given,):
+            if not isinstance(stream, Stream):
+                fix = "give Stream definitions"
+                self._problem("get_persistence_schema", f"holding {shown(stream)}", fix)
+                continue
+            problem = type_problem(stream.value_type)
+            if problem:
+                kind = name_of(stream.value_type)
+                self._problem(f"Stream {stream.name} value_type", kind, problem)
             if stream.name in found:
                 fix = "give each definition a name of its own"
                 self._problem(f"duplicate persistence definition {stream.name}", "", fix)
             found[stream.name] = stream
         return found
 
-    def check_recoveries(self, steps: dict[str, RegisteredStep]) -> None:
-        for step in steps.values():
-            target = step.settings.recovery
-            if target is None:
-                continue
-            where = f"{step.step_type}.recovery"
-            if target not in steps:
-                names = ", ".join(sorted(steps))
-                self._problem(where, target, f"add that Step to get_steps(); listed are {names}")
-                continue
-            if self._leads_back(step.step_type, steps):
-                fix = "Steps must not recover to each other in a circle; end with another Step"
-                self._problem(where, target, fix)
-            given, taken = step.handler.input_type, steps[target].handler.input_type
-            if given != taken and Any not in (given, taken) and object is not taken:
-                fix = f"a recovery Step takes the same input: annotate it as {_name(given)}"
-                self._problem(where, f"{target}(input: {_name(taken)})", fix)
-
-    def _leads_back(self, step_type: str, steps: dict[str, RegisteredStep]) -> bool:
-        seen = {step_type}
-        target = steps[step_type].settings.recovery
-        while target is not None and target in steps:
-            if target in seen:
-                return target == step_type
-            seen.add(target)
-            target = steps[target].settings.recovery
-        return False
-
     def _problem(self, field: str, value: str, fix: str) -> None:
         self.problems.append(Problem(f"{self.flow_type}.{field}", value, fix))
+
+
+_FAILED = object()
+_LONGEST_CAUSE = 300
+
+
+def _instead_of(step: Any) -> str:
+    if isinstance(step, type) and issubclass(step, Step):
+        return f"give an instance, {step.__name__}()"
+    if isinstance(step, list | tuple):
+        return "give the Steps one by one, other_steps(*steps)"
+    return "give instances of Step subclasses"
 
 
 def _name(value: Any) -> str:

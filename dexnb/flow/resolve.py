@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from datetime import timedelta
 from typing import Any
 
-from dexnb.errors import Problem
-from dexnb.flow.options import RetryPolicy, StepDurability, StepOptions
+from dexnb.clock import LONGEST
+from dexnb.errors import DefinitionError, Problem
+from dexnb.flow.options import Recovery, RetryPolicy, StepDurability, StepOptions
 from dexnb.flow.step import Step
-from dexnb.model.settings import MINIMUM_HEARTBEAT_TIMEOUT, RetrySettings, StepSettings
-
-_LONGEST = timedelta(days=36500).total_seconds()
+from dexnb.model.settings import (
+    MINIMUM_HEARTBEAT_TIMEOUT,
+    Durability,
+    RetrySettings,
+    StepSettings,
+)
+from dexnb.model.shown import shown
 
 
 class Resolver:
@@ -36,29 +40,27 @@ class Resolver:
             self._problem("options", options, "give StepOptions or None")
             return StepSettings()
         defaults = StepSettings()
-        heartbeat = self._seconds(
-            "heartbeat_timeout", options.heartbeat_timeout, defaults.heartbeat_timeout
+        method = self._seconds("execute_method_timeout", options.execute_method_timeout)
+        recovery, recovery_options = self._recovery(options.recovery)
+        return StepSettings(
+            execute_method_timeout=method or defaults.execute_method_timeout,
+            heartbeat_timeout=self._heartbeat(options) or defaults.heartbeat_timeout,
+            retry=self._retry(options.execute_retry),
+            durability=self._durability(options.execute_durability),
+            recovery=recovery,
+            recovery_options=recovery_options,
         )
-        if heartbeat < self.minimum_heartbeat:
+
+    def _heartbeat(self, options: StepOptions) -> float | None:
+        heartbeat = self._seconds("heartbeat_timeout", options.heartbeat_timeout)
+        if heartbeat and heartbeat < self.minimum_heartbeat:
             self._problem(
                 "heartbeat_timeout",
                 options.heartbeat_timeout,
                 f"give at least {self.minimum_heartbeat:g} s, leave it out for 60 s, or allow less "
                 "with RuntimeOptions(minimum_heartbeat_timeout=...)",
             )
-        recovery, recovery_options = self._recovery(options)
-        return StepSettings(
-            execute_method_timeout=self._seconds(
-                "execute_method_timeout",
-                options.execute_method_timeout,
-                defaults.execute_method_timeout,
-            ),
-            heartbeat_timeout=heartbeat,
-            retry=self._retry(options.execute_retry),
-            durability=self._durability(options.execute_durability),
-            recovery=recovery,
-            recovery_options=recovery_options,
-        )
+        return heartbeat
 
     def _retry(self, policy: RetryPolicy | None) -> RetrySettings:
         defaults = RetrySettings()
@@ -67,88 +69,118 @@ class Resolver:
         if not isinstance(policy, RetryPolicy):
             self._problem("execute_retry", policy, "give a RetryPolicy or None")
             return defaults
-        name = "execute_retry"
-        initial = self._seconds(
-            f"{name}.initial_interval", policy.initial_interval, defaults.initial_interval
-        )
-        longest = self._seconds(
-            f"{name}.maximum_interval",
-            policy.maximum_interval,
-            max(defaults.maximum_interval, initial),
-        )
-        if longest < initial:
+        initial = self._interval(policy, "initial_interval") or defaults.initial_interval
+        longest = self._interval(policy, "maximum_interval")
+        if longest and longest < initial:
             fix = f"give at least initial_interval ({initial:g} s)"
-            self._problem(f"{name}.maximum_interval", policy.maximum_interval, fix)
+            self._problem("execute_retry.maximum_interval", policy.maximum_interval, fix)
         return RetrySettings(
             initial_interval=initial,
             backoff_coefficient=self._coefficient(policy.backoff_coefficient),
-            maximum_interval=longest,
+            maximum_interval=longest or max(defaults.maximum_interval, initial),
             maximum_attempts=self._attempts(policy.maximum_attempts),
-            total_duration=self._seconds(
-                f"{name}.total_duration", policy.total_duration, defaults.total_duration
-            ),
+            total_duration=self._interval(policy, "total_duration") or defaults.total_duration,
         )
+
+    def _interval(self, policy: RetryPolicy, field: str) -> float | None:
+        name, value = f"execute_retry.{field}", getattr(policy, field)
+        seconds = self._seconds(name, value)
+        if seconds == 0:
+            self._problem(name, value, "give more than 0 s, or leave it out for the default")
+        return seconds
 
     def _coefficient(self, value: Any) -> float:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if number and value == 0:
             return RetrySettings().backoff_coefficient
-        if not number or not math.isfinite(value) or value < 1:
+        if not number or not 1 <= value <= _LARGEST_COEFFICIENT:
             fix = "give a finite number of at least 1, or 0 for the default of 2"
             self._problem("execute_retry.backoff_coefficient", value, fix)
             return 1.0
         return float(value)
 
     def _attempts(self, value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        if type(value) is not int or not 0 <= value <= _LARGEST_COUNT:
             fix = "give a whole number of at least 1, or 0 for no limit"
             self._problem("execute_retry.maximum_attempts", value, fix)
             return 1
         return value
 
-    def _durability(self, value: Any) -> Any:
+    def _durability(self, value: Any) -> Durability:
         if not isinstance(value, StepDurability):
-            self._problem("execute_durability", value, "give a StepDurability")
+            fix = "give StepDurability.SYNC, ASYNC or DEFAULT"
+            self._problem("execute_durability", value, fix)
         return "ASYNC" if value is StepDurability.ASYNC else "SYNC"
 
-    def _seconds(self, name: str, value: Any, default: float) -> float:
+    def _seconds(self, name: str, value: Any) -> float | None:
+        """Give a duration's seconds, or None for what selects the default or cannot hold."""
         if value is None:
-            return default
+            return None
         if not isinstance(value, timedelta):
-            self._problem(name, value, "give a datetime.timedelta")
-            return default
-        seconds = value.total_seconds()
-        if seconds < 0:
-            self._problem(name, value, "give a positive duration, or None for the default")
-            return default
-        return min(seconds, _LONGEST) or default
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            example = f", for example timedelta(seconds={shown(value)})" if number else ""
+            self._problem(name, value, f"give a datetime.timedelta{example}")
+            return None
+        seconds = LONGEST if value == timedelta.max else value.total_seconds()
+        if not 0 <= seconds <= LONGEST:
+            fix = (
+                "give a positive duration of at most 100 years, timedelta.max for no limit, "
+                "or None for the default"
+            )
+            self._problem(name, value, fix)
+            return None
+        return seconds
 
-    def _recovery(self, options: StepOptions) -> tuple[str | None, dict[str, Any] | None]:
-        if options.recovery is None:
+    def _recovery(self, recovery: Recovery | None) -> tuple[str | None, dict[str, Any] | None]:
+        if recovery is None:
             return None, None
-        target = options.recovery.step
-        if not (isinstance(target, type) and issubclass(target, Step)):
-            fix = "give a Step class to on_execute_failure_proceed_to"
-            self._problem("recovery", target, fix)
+        if not isinstance(recovery, Recovery):
+            self._problem("recovery", recovery, "use StepOptions(...)" + _PROCEED)
             return None, None
-        if options.recovery.options is None:
-            return step_type_of(target), None
-        inner = Resolver(f"{self.where}.recovery", self.minimum_heartbeat)
         try:
-            settings = inner.settings(options.recovery.options)
-        except RecursionError:
-            self._problem("recovery", target.__name__, "recovery options lead back to themselves")
-            return step_type_of(target), None
+            target = step_type_of(recovery.step)
+        except DefinitionError as error:
+            self.problems.append(Problem(f"{self.where}.recovery", "", str(error)))
+            return None, None
+        if recovery.options is None:
+            return target, None
+        inner = Resolver(f"{self.where}.recovery", self.minimum_heartbeat)
+        settings = inner.settings(recovery.options)
         self.problems += inner.problems
-        return step_type_of(target), settings.to_json()
+        return target, settings.to_json()
 
     def _problem(self, field: str, value: Any, fix: str) -> None:
-        shown = str(value) if isinstance(value, timedelta) else repr(value)
-        self.problems.append(Problem(f"{self.where}.{field}", shown, fix))
+        text = str(value) if isinstance(value, timedelta) else shown(value)
+        self.problems.append(Problem(f"{self.where}.{field}", text, fix))
+
+
+_PROCEED = ".on_execute_failure_proceed_to(YourStep)"
+_LARGEST_COEFFICIENT = 1e300
+_LARGEST_COUNT = 2**53 - 1
 
 
 def step_type_of(step: type[Step[Any]]) -> str:
-    """Give a Step class's registered name without making an instance of its own."""
-    if step.get_step_type is Step.get_step_type:
-        return step.__name__
-    return step.get_step_type(object.__new__(step))
+    """Give a Step class's registered name without making an instance of its own.
+
+    Raises:
+        DefinitionError: It is no Step class, or its name depends on an instance.
+    """
+    given: Any = step
+    if not (isinstance(given, type) and issubclass(given, Step)):
+        name = type(given).__name__ if isinstance(given, Step) else "YourStep"
+        message = f"{shown(given)} is no Step class: give the class, {name}, not an instance"
+        raise DefinitionError(message)
+    if given.get_step_type is Step.get_step_type:
+        return given.__name__
+    try:
+        name = given.get_step_type(object.__new__(given))
+    except Exception as error:
+        message = (
+            f"{given.__name__}.get_step_type() raised {type(error).__name__} ({error}) without "
+            "__init__: return the same name for every instance of the class"
+        )
+        raise DefinitionError(message) from error
+    if not isinstance(name, str):
+        message = f"{given.__name__}.get_step_type() gave {shown(name)}: return a str"
+        raise DefinitionError(message)
+    return name

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from functools import partial
+from typing import Any, Generic, Never, TypeVar
 
+from dexnb.errors import DefinitionError
 from dexnb.flow.options import StepOptions
 
 InputT = TypeVar("InputT")
@@ -35,10 +38,21 @@ class Step(ABC, Generic[InputT]):
 
 @dataclass(frozen=True)
 class StepList(Generic[StartT]):
-    """The Steps of a Flow: instances here, classes in decisions."""
+    """The Steps of a Flow: instances here, classes in decisions.
+
+    Begin with `StepList.start_step(...)` and add the rest: `.other_steps(...)`.
+
+    Raises:
+        DefinitionError: A maker of lists was called on a list, whose Steps would be lost.
+    """
 
     start: Step[StartT] | None = None
     others: tuple[Step[Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Let the makers be called on the class only."""
+        for name in ("empty", "start_step", "without_start_step"):
+            object.__setattr__(self, name, partial(_refuse_to_begin_again, name))
 
     @classmethod
     def empty(cls) -> StepList[Any]:
@@ -46,7 +60,7 @@ class StepList(Generic[StartT]):
         return StepList()
 
     @classmethod
-    def start_step(cls, step: Step[StartT]) -> StepList[StartT]:
+    def start_step(cls, step: Step[InputT]) -> StepList[InputT]:
         """Give a list whose start Step is this one."""
         return StepList(start=step)
 
@@ -59,6 +73,16 @@ class StepList(Generic[StartT]):
         """Give a list with these Steps added."""
         return replace(self, others=(*self.others, *steps))
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Step[Any]]:
         """Go through all Steps, the start Step first."""
-        return iter((*(() if self.start is None else (self.start,)), *self.others))
+        if self.start is not None:
+            yield self.start
+        yield from self.others
+
+
+def _refuse_to_begin_again(name: str, *_steps: Any) -> Never:
+    message = (
+        f"StepList.{name} makes a new list, without the Steps of this one: "
+        "call it once, on the class, and add Steps with .other_steps(...)"
+    )
+    raise DefinitionError(message)

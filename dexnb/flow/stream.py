@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_origin
 
 from dexnb.errors import DefinitionError
-from dexnb.flow.codec import natural
+from dexnb.flow.codec import natural, text_of
 from dexnb.flow.context import Context
+from dexnb.flow.name import name_fix
 from dexnb.flow.output import StepOutput
+from dexnb.flow.shape import is_any, name_of, unwrap
 from dexnb.flow.typed import check, decode
-from dexnb.model.json_text import from_text, to_text
+from dexnb.model.json_text import from_text
+from dexnb.model.shown import shown
 
 ValueT = TypeVar("ValueT")
 
 MAX_MESSAGE_BYTES = 102_400
 """Largest Stream message: 100 KiB of JSON text."""
+
+MAX_CAPACITY = 2**53 - 1
+"""Largest byte budget: the largest integer that every reader of JSON keeps exact."""
 
 
 class Stream(Generic[ValueT]):
@@ -28,21 +34,13 @@ class Stream(Generic[ValueT]):
             used up, the oldest messages are trimmed.
 
     Raises:
-        DefinitionError: The capacity is not a positive int, or the name is empty.
+        DefinitionError: The name is empty or unprintable, the type is none, or the capacity is not
+            a positive int.
     """
 
     def __init__(self, name: str, value_type: type[ValueT], stream_capacity_bytes: int) -> None:
         """Define the Stream; it works once it is in the Flow's persistence schema."""
-        if not isinstance(name, str) or not name:
-            message = f"Stream name is {name!r}: give a non-empty str"
-            raise DefinitionError(message)
-        whole = isinstance(stream_capacity_bytes, int) and type(stream_capacity_bytes) is not bool
-        if not whole or stream_capacity_bytes <= 0:
-            message = (
-                f"Stream {name} stream_capacity_bytes must be positive, got "
-                f"{stream_capacity_bytes!r}: give a number of bytes such as 1 << 20"
-            )
-            raise DefinitionError(message)
+        _check_definition(name, value_type, stream_capacity_bytes)
         self.name = name
         self.value_type = value_type
         self.stream_capacity_bytes = stream_capacity_bytes
@@ -55,11 +53,13 @@ class Stream(Generic[ValueT]):
         not the Step.
 
         Raises:
-            ValueMappingError: The value is of another type or cannot be stored.
+            ValueMappingError: The value is of another type, cannot be stored, or is larger than
+                `MAX_MESSAGE_BYTES`.
             asyncio.CancelledError: The attempt is over.
         """
         operation = f"Stream {self.name} write"
-        return context.write_stream(self, to_text(check(value, self.value_type, operation)))
+        document = check(value, self.value_type, operation)
+        return context.write_stream(self, text_of(document, operation, MAX_MESSAGE_BYTES))
 
     def decode(self, text: str) -> ValueT:
         """Read a kept message's text."""
@@ -68,8 +68,7 @@ class Stream(Generic[ValueT]):
 
     def __repr__(self) -> str:
         """Show the definition."""
-        kind = getattr(self.value_type, "__name__", str(self.value_type))
-        return f"Stream({self.name!r}, {kind}, {self.stream_capacity_bytes})"
+        return f"Stream({self.name!r}, {name_of(self.value_type)}, {self.stream_capacity_bytes})"
 
 
 @dataclass(frozen=True)
@@ -92,3 +91,21 @@ class StreamMessage:
 def natural_value(text: str) -> Any:
     """Read a kept message without its Stream."""
     return natural(from_text(text))
+
+
+def _check_definition(name: Any, value_type: Any, capacity: Any) -> None:
+    fix = name_fix(name, reserved="")
+    if fix is not None:
+        message = f"Stream name is {shown(name)}: {fix}"
+        raise DefinitionError(message)
+    known = isinstance(unwrap(value_type), type) or is_any(value_type) or get_origin(value_type)
+    if not known:
+        fix = "give a type such as str, JobStatus or list[int]"
+        message = f"Stream {name} value_type is {shown(value_type)}: {fix}"
+        raise DefinitionError(message)
+    if type(capacity) is not int or not 0 < capacity <= MAX_CAPACITY:
+        message = (
+            f"Stream {name} stream_capacity_bytes must be positive and at most 2**53 - 1, got "
+            f"{shown(capacity)}: give a number of bytes such as 1 << 20"
+        )
+        raise DefinitionError(message)

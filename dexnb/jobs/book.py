@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
 
@@ -195,7 +197,7 @@ class JobBook:
         if not math.isfinite(at):
             raise ValueError(at)
         if record["kind"] == "created" and job_id not in self._jobs:
-            script = JobScript.from_json(record["script"])
+            script = _script(json.dumps(record["script"]))
             self._insert(_Job(job_id, script, at))
         elif record["kind"] == "ended" and JobState(record["state"]).is_terminal:
             job = self._jobs[job_id]
@@ -275,6 +277,12 @@ class JobBook:
             fate = "reset"
         status = job.stale(now) if fault.flap else job.status(now)
         return Answer(status, fault.delay, fate)
+
+
+@lru_cache(maxsize=256)
+def _script(text: str) -> JobScript:
+    # A file of a hundred thousand jobs has a few scripts: each is checked once.
+    return JobScript.from_json(json.loads(text))
 
 
 def _ended(job: _Job, state: JobState, text: str | None) -> JobStatus:

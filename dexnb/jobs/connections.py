@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
+import sys
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -12,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 Peer = tuple[str, int]
 
 # On, and no time to linger: closing sends a reset instead of an orderly end.
-_RESET = struct.pack("ii", 1, 0)
+_RESET = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
 
 
 class Connections:
@@ -27,7 +28,10 @@ class Connections:
         book = self._open
 
         class Known(H11Protocol):
-            def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+            def connection_made(
+                self,
+                transport: asyncio.Transport,  # type: ignore[override]  # as uvicorn has it
+            ) -> None:
                 super().connection_made(transport)
                 if self.client is not None:
                     book[self.client] = transport

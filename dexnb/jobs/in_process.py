@@ -17,6 +17,7 @@ class InProcessJobs:
     One service may be shared by loops in several threads. A job starts at the time of the loop
     that creates it, so all callers must share one clock: real loops do, and so do the loops of
     one `dexnb.clock.Clock`. A call that hangs ends only by the caller's timeout or cancellation.
+    Code without a loop uses `create_now` and `status_now`, and `book` to end a job by hand.
 
     Args:
         script: What a job does that is created without a script of its own.
@@ -38,10 +39,12 @@ class InProcessJobs:
 
     async def complete(self, job_id: str, result: str | None = None) -> JobStatus:
         """Let the job succeed now; see `JobClient.complete`."""
+        await asyncio.sleep(0)
         return self.book.complete(job_id, _now(), result)
 
     async def fail(self, job_id: str, error: str) -> JobStatus:
         """Let the job fail now; see `JobClient.fail`."""
+        await asyncio.sleep(0)
         return self.book.fail(job_id, _now(), error)
 
     def create_now(self, job_id: str, now: float, script: JobScript | None = None) -> JobStatus:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -16,6 +17,7 @@ from dexnb.clock import Clock, ClockRefusal, wall
 from dexnb.jobs.app import JobInterface
 from dexnb.jobs.book import JobBook
 from dexnb.jobs.connections import Connections
+from dexnb.jobs.errors import JobError
 from dexnb.jobs.faults import Faults
 from dexnb.jobs.fields import refuse
 from dexnb.jobs.gate import is_loopback
@@ -78,7 +80,7 @@ class HttpJobServer:
     @property
     def url(self) -> str:
         """Where the server is reached; its port is known from the first start on."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104  # compared, not bound
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - compared, not bound
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     def calls(self, job_id: str) -> int:
@@ -101,7 +103,8 @@ class HttpJobServer:
             target=self._run, args=(state, listener, ready), name="dexnb-jobs", daemon=True
         )
         self._thread.start()
-        ready.wait(_START_TIMEOUT)
+        if not ready.wait(_START_TIMEOUT):
+            raise JobError(f"the job server did not start within {_START_TIMEOUT} s")
         if self._failure is not None:
             self._thread.join()
             self._thread = None
@@ -175,7 +178,7 @@ class HttpJobServer:
     def _run(self, state: StateFile, listener: socket.socket, ready: threading.Event) -> None:
         try:
             asyncio.run(self._serve(state, listener, ready.set))
-        except BaseException as error:  # noqa: BLE001  # given to the thread that waits
+        except BaseException as error:  # noqa: BLE001 - given to the thread that waits
             self._failure = error
         finally:
             ready.set()
@@ -240,7 +243,9 @@ def _bind(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         raise refuse("host", host, f"it is no address of this machine ({error})") from error
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if sys.platform != "win32":
+            # There it would let another program take a port that is in use.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
     except OSError as error:
         listener.close()

@@ -110,12 +110,19 @@ class StateFile:
         """Return once everything appended so far survives a loss of power.
 
         Callers that wait at the same time share one flush.
+
+        Raises:
+            JobUnavailable: The disk refuses.
         """
         wanted = self._size
         async with self._syncing:
             if self._synced < wanted:
                 reached = self._size
-                await asyncio.to_thread(os.fsync, self._file)
+                try:
+                    await asyncio.to_thread(os.fsync, self._file)
+                except OSError as error:
+                    message = f"the state file cannot be made safe: {error.strerror}"
+                    raise JobUnavailable(message) from error
                 self._synced = reached
 
     def close(self) -> None:
@@ -126,7 +133,9 @@ class StateFile:
 
 
 def _open(path: Path) -> int:
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+    flags = os.O_RDWR | os.O_CREAT
+    for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"):
+        flags |= getattr(os, name, 0)
     try:
         file = os.open(path, flags, 0o600)
     except (OSError, ValueError) as error:

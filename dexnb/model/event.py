@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from dexnb.errors import DocumentError
-from dexnb.model.json_text import from_text, to_text
+from dexnb.model.json_text import NUMBER, Fields, check_fields, from_text, to_text
+from dexnb.model.shown import shown
 
 DurableKind = Literal[
     "flow_started",
@@ -17,11 +19,13 @@ DurableKind = Literal[
     "step_failed",
     "step_cancelled",
     "stop_requested",
+    "knobs_changed",
     "flow_closed",
 ]
 TelemetryKind = Literal[
     "attempt_started",
     "attempt_ended",
+    "limits_changed",
     "retry_scheduled",
     "round_call",
     "round_sleep",
@@ -87,28 +91,21 @@ class Event:
         Raises:
             DocumentError: A field is missing or of another type, or the kind is unknown.
         """
-        try:
-            values = {name: document[name] for name in _FIELDS}
-        except (KeyError, TypeError) as error:
-            message = f"event lacks the field {error}"
-            raise DocumentError(message) from error
-        for name, expected in _TYPES.items():
-            if not isinstance(values[name], expected) or isinstance(values[name], bool):
-                message = f"event field {name} is {values[name]!r}"
-                raise DocumentError(message)
+        check_fields(document, _TYPES, "event")
+        values = {name: document[name] for name in _FIELDS}
         if values["kind"] not in DURABLE_KINDS and values["kind"] not in TELEMETRY_KINDS:
-            message = f"event kind {values['kind']!r} is unknown"
+            message = f"event kind {shown(values['kind'])} is unknown"
             raise DocumentError(message)
         return cls(**values)
 
 
 _FIELDS = tuple(Event.__dataclass_fields__)
-_TYPES: dict[str, type | tuple[type, ...]] = {
+_TYPES: Fields = {
     "seq": int,
     "flow_id": str,
     "run_id": str,
-    "wall": (int, float),
-    "time": (int, float),
+    "wall": NUMBER,
+    "time": NUMBER,
     "kind": str,
     "step_execution_id": str,
     "attempt": int,
@@ -117,13 +114,20 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def merge(durable: Iterable[Event], telemetry: Iterable[Event]) -> list[Event]:
-    """Put both parts of a run's log in one order: by the store's clock, history first on a tie."""
-    return sorted([*durable, *telemetry], key=lambda event: (event.time, not event.durable))
+    """Put both parts of a run's log in one order: by the store's clock, history first on a tie.
+
+    History keeps its own order whatever the clock said, so that it can be folded again.
+    """
+
+    def by_time(event: Event) -> float:
+        return event.time
+
+    return list(heapq.merge(durable, sorted(telemetry, key=by_time), key=by_time))
 
 
 def save_log(events: Iterable[Event], path: str | Path) -> None:
     """Write events as JSON Lines, one event a line."""
-    with Path(path).open("w", encoding="ascii") as file:
+    with Path(path).open("w", encoding="ascii", newline="\n") as file:
         file.writelines(to_text(event.to_json()) + "\n" for event in events)
 
 
@@ -133,10 +137,11 @@ def load_log(path: str | Path) -> Iterator[Event]:
     Raises:
         DocumentError: A line is no event; the text names its number.
     """
-    with Path(path).open(encoding="utf-8") as file:
+    # Bytes, because text mode would fail on a whole block where one line is no UTF-8.
+    with Path(path).open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                yield Event.from_json(from_text(line))
-            except DocumentError as error:
+                yield Event.from_json(from_text(line.decode()))
+            except (DocumentError, UnicodeDecodeError) as error:
                 message = f"{Path(path).name} line {number}: {error}"
                 raise DocumentError(message) from error

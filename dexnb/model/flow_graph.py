@@ -32,9 +32,10 @@ class Constant:
     """A named constant that a Step reads.
 
     Args:
-        name: Its name in the Step's module.
+        name: Its name in the Step's module, in the function around it, or on the Step (`self.X`
+            counts as `X`).
         value: Seconds, a number or text; None where it is nothing that can be shown.
-        unit: `s` for durations given as timedelta, `number` or `text`.
+        unit: `s` for durations given as timedelta, `number` for plain numbers.
         feeds: What it decides: `sleep`, `call_timeout`, or an option's name.
     """
 
@@ -45,22 +46,45 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
+class Timing:
+    """One duration in a Step's code, as an affine function of the constants that it is made of.
+
+    Args:
+        feeds: What it decides: `sleep`, `call_timeout`, or an option's name.
+        value: Seconds (for counts, the number) with the constants as they are; None where the
+            code does not tell.
+        parts: Each constant's name, and by how much `value` grows when the constant grows by 1.
+        line: First line of the expression in its file or cell.
+        end_line: Last line of it.
+    """
+
+    feeds: str
+    value: float | None
+    parts: tuple[tuple[str, float], ...] = ()
+    line: int = 0
+    end_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """A part of the picture.
 
     Args:
-        id: `step:NAME`, `decision:step:NAME:LINE:COL`, `decision-dispatch:step:NAME`,
-            `resource:stream:NAME` or `unknown:step:NAME`.
+        id: `step:NAME`, `decision:step:NAME:N` (the N-th decision in the Step's source),
+            `decision-dispatch:step:NAME`, `resource:stream:NAME`, `unknown:step:NAME` (a Step that
+            is not registered) or `unknown:step:NAME?` (what Step NAME does there cannot be told).
         kind: What it is.
         name: What stands on it.
         parentId: The Step whose frame holds it.
         start: Whether it is the start Step.
         condition: The guards that lead to it, as text.
-        decision: `{"type": ...}` for decision cards.
+        decision: `{"type": ..., "targets": [node ids]}` for decision cards.
         settings: A Step's StepSettings as JSON.
         given: The options that the Step sets itself.
-        constants: What feeds them.
-        line: In the Step's source, for views; ids with lines appear in exports only.
+        constants: What feeds its sleeps, its call timeouts and its options.
+        timings: Those durations themselves, literals too.
+        line: In its file or cell, for views; ids with lines appear in exports only.
+        column: The same.
     """
 
     id: str
@@ -73,12 +97,24 @@ class Node:
     settings: dict[str, Any] | None = None
     given: tuple[str, ...] = ()
     constants: tuple[Constant, ...] = ()
+    timings: tuple[Timing, ...] = ()
     line: int = 0
+    column: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A way from one node to another, by their ids."""
+    """A way from one node to another, by their ids.
+
+    Args:
+        id: `transition:FROM:TO`, `failure_transition:FROM:TO` or `resource_write:FROM:STREAM`, with
+            the names; between two Steps there is one of a kind.
+        kind: What it is.
+        source: A Step's node id.
+        target: A Step's, a Stream's or an unknown node's id.
+        label: What stands on it.
+        condition: The guards of the decisions that take it, as text.
+    """
 
     id: str
     kind: EdgeKind
@@ -173,4 +209,15 @@ def _node_from(document: dict[str, Any]) -> Node:
         Constant(**{**constant, "feeds": tuple(constant["feeds"])})
         for constant in document["constants"]
     )
-    return Node(**{**document, "given": tuple(document["given"]), "constants": constants})
+    timings = tuple(
+        Timing(**{**timing, "parts": tuple((name, by) for name, by in timing["parts"])})
+        for timing in document["timings"]
+    )
+    return Node(
+        **{
+            **document,
+            "given": tuple(document["given"]),
+            "constants": constants,
+            "timings": timings,
+        }
+    )

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import math
+from collections.abc import Collection, Mapping
+from typing import Any, Never
 
 from dexnb.errors import DocumentError
+from dexnb.model.shown import shown
+
+
+def _refuse_constant(name: str) -> Never:
+    message = f"{name} is not JSON"
+    raise ValueError(message)
+
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
-_decode = json.JSONDecoder().decode
+_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
 
 
 def to_text(document: Any) -> str:
@@ -35,3 +44,56 @@ def from_text(text: str, what: str = "document") -> Any:
     except (TypeError, ValueError, RecursionError) as error:
         message = f"{what} cannot be read: {error}"
         raise DocumentError(message) from error
+
+
+Fields = Mapping[str, type | tuple[type, ...]]
+"""The fields that a document must have, with the Python types of their JSON values."""
+
+NUMBER = (int, float)
+
+
+def check_fields(document: Any, fields: Fields, what: str) -> dict[str, Any]:
+    """Give a document back that is an object and has these fields of these types.
+
+    True and False are no numbers here, and a number must be finite; other fields may stand beside.
+
+    Raises:
+        DocumentError: It is not so; the text names the field and what stands there.
+    """
+    if not isinstance(document, dict):
+        message = f"{what} is {shown(document)}, not an object"
+        raise DocumentError(message)
+    for name, expected in fields.items():
+        if name not in document:
+            message = f"{what} lacks the field {name!r}"
+            raise DocumentError(message)
+        if not _fits(document[name], expected):
+            message = f"{what} field {name} is {shown(document[name])}"
+            raise DocumentError(message)
+    return document
+
+
+def check_choice(value: Any, choices: Collection[str], what: str) -> None:
+    """Take a value that is one of the given texts.
+
+    Raises:
+        DocumentError: It is another; the text lists them.
+    """
+    if not isinstance(value, str) or value not in choices:
+        message = f"{what} is {shown(value)}, not one of {', '.join(sorted(choices))}"
+        raise DocumentError(message)
+
+
+def _fits(value: Any, expected: type | tuple[type, ...]) -> bool:
+    if expected is object:
+        return True
+    if isinstance(value, bool):
+        return expected is bool
+    return isinstance(value, expected) and (not isinstance(value, NUMBER) or _finite(value))
+
+
+def _finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # an int that no float holds
+        return False

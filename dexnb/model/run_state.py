@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from dexnb.errors import DocumentError
 from dexnb.model.event import Event
-from dexnb.model.json_text import from_text, to_text
-from dexnb.model.message import Failure, Movement, failure_from
+from dexnb.model.json_text import (
+    NUMBER,
+    Fields,
+    check_choice,
+    check_fields,
+    from_text,
+    to_text,
+)
+from dexnb.model.message import (
+    Failure,
+    Movement,
+    decision_from,
+    failure_from,
+    movement_from,
+)
+from dexnb.model.shown import shown
 
 RunStatus = Literal["RUNNING", "COMPLETED", "FAILED", "CANCELED", "TERMINATED"]
 
@@ -37,12 +51,17 @@ class StepExecution:
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> StepExecution:
-        """Read the plain JSON form."""
+        """Read the plain JSON form.
+
+        Raises:
+            DocumentError: It is no such document.
+        """
+        check_fields(document, _STEP, "active Step")
         return cls(
-            movement=Movement(document["step_type"], document["input"], document["options"]),
-            from_step_execution_id=document["from_step_execution_id"],
-            recovery_error=failure_from(document["recovery_error"]),
-            scheduled_at=document["scheduled_at"],
+            movement_from({name: document[name] for name in ("step_type", "input", "options")}),
+            document["from_step_execution_id"],
+            failure_from(document["recovery_error"]),
+            document["scheduled_at"],
         )
 
 
@@ -104,27 +123,38 @@ class RunState:
         Raises:
             DocumentError: The text is no run state.
         """
-        document = from_text(text, "run state")
+        document = check_fields(from_text(text, "run state"), _STATE, "run state")
+        check_choice(document["status"], get_args(RunStatus), "run state status")
+        for step_type, number in document["numbers"].items():
+            check_fields({step_type: number}, {step_type: int}, "run state numbers")
+        for completion in document["completions"]:
+            check_fields(completion, _COMPLETION, "completion")
         try:
-            steps = document.pop("active")
-            active = {key: StepExecution.from_json(step) for key, step in steps.items()}
-            return cls(**document, active=active)
-        except (AttributeError, KeyError, TypeError) as error:
-            message = f"run state cannot be read: {type(error).__name__} {error}"
-            raise DocumentError(message) from error
+            steps = document["active"].items()
+            active = {key: StepExecution.from_json(step) for key, step in steps}
+        except RecursionError:
+            message = "run state is nested too deeply"
+            raise DocumentError(message) from None
+        return cls(**{**{name: document[name] for name in _FIELDS}, "active": active})
 
     def apply(self, event: Event) -> None:
         """Fold one durable event in.
 
         Raises:
-            DocumentError: The event is telemetry, which never decides anything.
+            DocumentError: The event is telemetry, which never decides anything, its payload is not
+                that of its kind, or it ends a Step that is not active.
         """
-        try:
-            change = _CHANGES[event.kind]
-        except KeyError:
+        if event.kind not in _CHANGES:
             message = f"{event.kind} is no durable event"
+            raise DocumentError(message)
+        fields, change = _CHANGES[event.kind]
+        what = f"event {event.seq} ({event.kind})"
+        check_fields(event.payload, fields, what)
+        try:
+            change(self, event)
+        except KeyError:
+            message = f"{what} is about {shown(event.step_execution_id)}, which is not active"
             raise DocumentError(message) from None
-        change(self, event)
         self.events += 1
 
 
@@ -157,15 +187,15 @@ def _step_scheduled(state: RunState, event: Event) -> None:
 
 
 def _step_completed(state: RunState, event: Event) -> None:
+    decision = decision_from(event.payload["decision"])
     step = state.active.pop(event.step_execution_id)
-    decision = event.payload["decision"]
-    if decision["kind"] in ("graceful_complete", "force_complete"):
+    if decision.kind in ("graceful_complete", "force_complete"):
         completion = {
             "step_type": step.movement.step_type,
             "step_execution_id": event.step_execution_id,
         }
-        if decision["has_output"]:
-            completion["output"] = decision["output"]
+        if decision.has_output:
+            completion["output"] = decision.output
         state.completions.append(completion)
 
 
@@ -177,20 +207,49 @@ def _stop_requested(state: RunState, event: Event) -> None:
     """A request is history; what follows from it comes as events of its own."""
 
 
+def _knobs_changed(state: RunState, event: Event) -> None:
+    state.overrides = {**state.overrides, **event.payload["overrides"]}
+
+
 def _flow_closed(state: RunState, event: Event) -> None:
+    check_choice(event.payload["status"], get_args(RunStatus), "flow_closed status")
     state.status = event.payload["status"]
     state.error_type = event.payload["error_type"]
     state.error_message = event.payload["error_message"]
     state.closed_at = event.time
 
 
-_CHANGES: dict[str, Any] = {
-    "flow_started": _flow_started,
-    "step_scheduled": _step_scheduled,
-    "step_completed": _step_completed,
-    "step_failed": _step_ended,
-    "step_cancelled": _step_ended,
-    "stop_requested": _stop_requested,
-    "flow_closed": _flow_closed,
+_MAYBE_OBJECT = (dict, type(None))
+_MOVEMENT: Fields = {"step_type": str, "input": object, "options": _MAYBE_OBJECT}
+_ORIGIN: Fields = {"from_step_execution_id": str, "recovery_error": _MAYBE_OBJECT}
+_STEP: Fields = {**_MOVEMENT, **_ORIGIN, "scheduled_at": NUMBER}
+_COMPLETION: Fields = {"step_type": str, "step_execution_id": str}
+_STATE: Fields = {
+    "flow_id": str,
+    "run_id": str,
+    "flow_type": str,
+    "status": str,
+    "input": object,
+    "overrides": dict,
+    "active": dict,
+    "numbers": dict,
+    "completions": list,
+    "error_type": str,
+    "error_message": str,
+    "started_at": NUMBER,
+    "closed_at": (*NUMBER, type(None)),
+    "events": int,
 }
 _FIELDS = tuple(RunState.__dataclass_fields__)
+
+_Change = tuple[Fields, Callable[[RunState, Event], None]]
+_CHANGES: dict[str, _Change] = {
+    "flow_started": ({"flow_type": str, "input": object, "overrides": dict}, _flow_started),
+    "step_scheduled": ({**_MOVEMENT, **_ORIGIN}, _step_scheduled),
+    "step_completed": ({"decision": dict}, _step_completed),
+    "step_failed": ({}, _step_ended),
+    "step_cancelled": ({}, _step_ended),
+    "stop_requested": ({}, _stop_requested),
+    "knobs_changed": ({"overrides": dict}, _knobs_changed),
+    "flow_closed": ({"status": str, "error_type": str, "error_message": str}, _flow_closed),
+}

@@ -130,6 +130,10 @@ def _end_step(view: View, event: Event, outcome: str) -> None:
             _close_attempt(attempt, event.time, outcome)
 
 
+def _knobs_changed(view: View, event: Event) -> None:
+    view["overrides"] = {**view["overrides"], **event.payload["overrides"]}
+
+
 def _flow_closed(view: View, event: Event) -> None:
     view["status"] = event.payload["status"]
     view["error_type"] = event.payload["error_type"]
@@ -194,6 +198,10 @@ def _new_attempt(step: View, event: Event) -> View:
     }
     step["attempts"].append(made)
     return made
+
+
+def _limits_changed(view: View, event: Event) -> None:
+    _attempt(view, event)["limits"] = event.payload
 
 
 def _attempt_ended(view: View, event: Event) -> None:
@@ -316,9 +324,11 @@ _CHANGES: dict[str, Any] = {
     "step_completed": _step_completed,
     "step_failed": _step_failed,
     "step_cancelled": _step_cancelled,
+    "knobs_changed": _knobs_changed,
     "flow_closed": _flow_closed,
     "attempt_started": _attempt_started,
     "attempt_ended": _attempt_ended,
+    "limits_changed": _limits_changed,
     "retry_scheduled": _retry_scheduled,
     "round_call": _round_call,
     "round_sleep": _round_sleep,

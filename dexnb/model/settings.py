@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+from dexnb.errors import DocumentError
+from dexnb.model.json_text import NUMBER, Fields, check_choice, check_fields
 
 Durability = Literal["SYNC", "ASYNC"]
 
@@ -38,7 +41,9 @@ class RetrySettings:
         initial x coefficient^(attempt-1), at most maximum_interval; finite for every attempt.
         """
         try:
-            delay = self.initial_interval * self.backoff_coefficient ** (attempt - 1)
+            # As floats, because a power of integers grows until memory ends.
+            growth = float(self.backoff_coefficient) ** (attempt - 1)
+            delay = self.initial_interval * growth
         except OverflowError:
             return self.maximum_interval
         return min(delay, self.maximum_interval)
@@ -76,5 +81,40 @@ class StepSettings:
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> StepSettings:
-        """Read the plain JSON form."""
-        return cls(**{**document, "retry": RetrySettings(**document["retry"])})
+        """Read the plain JSON form.
+
+        Raises:
+            DocumentError: It is no such document.
+        """
+        try:
+            return cls._read(document)
+        except RecursionError:
+            message = "step settings are nested too deeply"
+            raise DocumentError(message) from None
+
+    @classmethod
+    def _read(cls, document: Any) -> StepSettings:
+        check_fields(document, _SETTINGS, "step settings")
+        check_choice(document["durability"], get_args(Durability), "step settings durability")
+        retry = check_fields(document["retry"], _RETRY, "retry settings")
+        if document["recovery_options"] is not None:
+            cls._read(document["recovery_options"])
+        values = {name: document[name] for name in _SETTINGS}
+        return cls(**{**values, "retry": RetrySettings(**{name: retry[name] for name in _RETRY})})
+
+
+_SETTINGS: Fields = {
+    "execute_method_timeout": NUMBER,
+    "heartbeat_timeout": NUMBER,
+    "retry": dict,
+    "durability": str,
+    "recovery": (str, type(None)),
+    "recovery_options": (dict, type(None)),
+}
+_RETRY: Fields = {
+    "initial_interval": NUMBER,
+    "backoff_coefficient": NUMBER,
+    "maximum_interval": NUMBER,
+    "maximum_attempts": int,
+    "total_duration": NUMBER,
+}

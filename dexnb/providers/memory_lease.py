@@ -48,7 +48,6 @@ class LeaseHeap(Generic[T]):
     def expired(self, now: float) -> Iterator[Lease[T]]:
         """Take out the leases that have run out, and mark them ended."""
         while (lease := self._first()) is not None and lease.until <= now:
-            heappop(self._heap)
             lease.ended = True
             yield lease
 

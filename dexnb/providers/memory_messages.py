@@ -115,10 +115,8 @@ class MessageQueue:
         self._leases.renew(lease, until)
 
     def drop(self, run_id: str) -> None:
-        """Delete everything that waits for a run."""
-        mailbox = self._mailboxes.pop(run_id, None)
-        if mailbox is not None and mailbox.lease is not None:
-            self.tokens.end(mailbox.lease)
+        """Delete everything that waits for a run that is not locked."""
+        self._mailboxes.pop(run_id, None)
 
     def settle(self, now: float, lease_now: float) -> None:
         """Make visible what has become due, and free what nobody holds any more."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -89,19 +90,19 @@ async def work(url: str, killed: int, process: subprocess.Popen[str]) -> dict[st
     """Create and complete jobs, kill the server amid it, and give what it had answered."""
     answered: dict[str, JobStatus] = {}
 
-    async def one(jobs: HttpJobs, number: int) -> None:
-        job_id = f"{killed}-{number}"
-        answered[job_id] = await jobs.create(job_id, RUNNING)
-        if number % 2:
-            answered[job_id] = await jobs.complete(job_id, f"result {number}")
-        if len(answered) >= 30 + 7 * killed:
-            process.kill()
+    async def worker(jobs: HttpJobs, name: str) -> None:
+        for number in count():
+            job_id = f"{name}-{number}"
+            answered[job_id] = await jobs.create(job_id, RUNNING)
+            if number % 2 == 0:
+                answered[job_id] = await jobs.complete(job_id, f"result of {job_id}")
+            if len(answered) >= 25 + killed:
+                process.kill()
 
     async with HttpJobs(url) as jobs:
-        ends = await asyncio.gather(
-            *(one(jobs, number) for number in range(120)), return_exceptions=True
-        )
-    assert {type(end) for end in ends} == {type(None), JobUnavailable}
+        workers = (worker(jobs, f"{killed}-{number}") for number in range(8))
+        ends = await asyncio.gather(*workers, return_exceptions=True)
+    assert {type(end) for end in ends} == {JobUnavailable}
     return answered
 
 

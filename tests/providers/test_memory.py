@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import tracemalloc
 
 import pytest
 
 from dexnb.clock import Clock, perf_counter
-from dexnb.errors import LoopBoundError, ProviderError
+from dexnb.errors import LeaseLost, LoopBoundError, ProviderError
 from dexnb.model.event import Event
 from dexnb.providers import (
     Commit,
@@ -132,6 +133,24 @@ def test_a_store_in_use_is_refused_to_another_loop() -> None:
     Clock.virtual().run(hold())
 
 
+def test_a_store_that_nobody_uses_may_be_taken_by_another_loop() -> None:
+    """Closed by all of a loop that goes on, or left behind by one that has ended."""
+    store = MemoryStore()
+    left: list[MemoryProvider] = []
+
+    async def leave() -> None:
+        left.append(await opened(store))
+
+    async def visit() -> None:
+        provider = await opened(store, "engine-2")
+        await provider.close()
+        await asyncio.to_thread(Clock.virtual().run, leave())
+
+    Clock.virtual().run(leave())
+    Clock.virtual().run(visit())
+    assert len(left) == 2
+
+
 @pytest.mark.parametrize("orderly", [True, False])
 def test_a_store_outlives_its_loop(orderly: bool) -> None:
     """The next loop finds everything, store time goes on, and locks run out in it."""
@@ -205,6 +224,53 @@ def test_the_same_program_has_the_same_tokens_and_times() -> None:
     first, second = Clock.virtual().run(main()), Clock.virtual().run(main())
     assert len(first) == 30
     assert first == second
+
+
+def test_what_is_due_is_delivered_at_that_very_moment() -> None:
+    """On virtual time a retry, a timer, a hand-back and the end of a lock are exact."""
+
+    async def main() -> None:
+        provider, loop = await opened(), asyncio.get_running_loop()
+        await provider.start_run(commit("a", visible_at=provider.clock.now() + 5.5))
+        item = await provider.fetch_work_item(4.0, 30.0, HANDLERS)
+        assert item is not None
+        assert loop.time() == 5.5
+        item = await provider.fetch_work_item(4.0, 30.0, HANDLERS)
+        assert item is not None
+        assert loop.time() == 9.5
+        await provider.abandon_work_item(item.token, 0.25)
+        item = await provider.fetch_work_item(4.0, 30.0, HANDLERS)
+        assert item is not None
+        assert loop.time() == 9.75
+        due = provider.clock.now() + 1.5
+        await provider.enqueue_for_orchestrator(NewMessage("run-a", "{}", due))
+        assert await provider.fetch_orchestration_item(4.0, 30.0) is not None
+        assert loop.time() == 11.25
+        await asyncio.sleep(2.5)
+        with pytest.raises(LeaseLost):
+            await provider.renew_work_item_lock(item.token, 4.0)
+
+    Clock.virtual().run(main())
+
+
+def test_messages_to_nobody_leave_no_memory_behind() -> None:
+    """Neither those that were dropped nor their queues."""
+
+    async def main() -> int:
+        provider = await opened()
+        before = 0
+        for number in range(6000):
+            if number == 1000:
+                tracemalloc.start()
+                before = tracemalloc.get_traced_memory()[0]
+            await provider.enqueue_for_orchestrator(NewMessage(f"run-{number}", "{}"))
+            assert await provider.fetch_orchestration_item(4.0, 0) is None
+        return tracemalloc.get_traced_memory()[0] - before
+
+    try:
+        assert Clock.virtual().run(main()) < 100_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_all_telemetry_together_is_bounded() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dexnb.clock import Clock
+from dexnb.clock import Clock, VirtualTimeStuck
 from dexnb.errors import ProviderError
 from dexnb.providers.parking import LONGEST_WAIT, FetchParking
 
@@ -215,15 +215,40 @@ async def test_an_endless_poll_timeout_waits_for_a_hint() -> None:
 
 @on_virtual_clock
 async def test_a_cancelled_wait_leaves_nothing_behind() -> None:
-    """Neither a waiter nor a timer, and the item is for the next fetch."""
+    """No waiter, and the item is for the next fetch."""
     parking, shelf = FetchParking(), Shelf(5.0)
     parked = park(parking, shelf, 30.0)
     await asyncio.sleep(1)
     parked.cancel()
     await asyncio.wait([parked])
     assert (parked.cancelled(), parking.parked) == (True, 0)
-    await asyncio.sleep(10)
     assert (shelf.tries, shelf.dues) == (1, [5.0])
+
+
+def test_a_cancelled_wait_leaves_no_timer_behind() -> None:
+    """Nothing more would ever happen on its loop."""
+
+    async def main() -> None:
+        parked = park(FetchParking(), Shelf(5.0), 30.0)
+        await asyncio.sleep(1)
+        parked.cancel()
+        await asyncio.get_running_loop().create_future()
+
+    with pytest.raises(VirtualTimeStuck) as stuck:
+        Clock.virtual().run(main())
+    assert stuck.value.at == 1.0
+
+
+@on_virtual_clock
+async def test_settle_ends_the_fetches_of_both_queues() -> None:
+    """As a store does that closes."""
+    parking, shelf = FetchParking(), Shelf()
+    parked = [park(parking, shelf, 30.0)]
+    parked.append(asyncio.ensure_future(parking.fetch("messages", shelf.attempt, 30.0, now)))
+    await asyncio.sleep(1)
+    await parking.settle()
+    assert await asyncio.gather(*parked) == [[], []]
+    assert now() == 1.0
 
 
 @on_virtual_clock

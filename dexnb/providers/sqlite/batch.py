@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, TypeVar
 
 from dexnb.errors import LeaseLost
+from dexnb.providers.items import StreamWrite
+from dexnb.providers.sqlite.log_file import PAGE
 from dexnb.providers.sqlite.operations import (
+    OF_TURNS,
+    OF_WORK,
     AppendTelemetry,
     FencedOperation,
     Operation,
     RecordBeats,
     RenewWork,
     StartRun,
-    TurnOperation,
-    WorkOperation,
     WriteStream,
 )
 from dexnb.providers.sqlite.rows import answer, number_of, parameter, stored
 from dexnb.providers.sqlite.statements import statements
+from dexnb.providers.sqlite.turn_rows import TurnRows
 
 SomeOperation = TypeVar("SomeOperation", bound=Operation)
 StreamName = tuple[str, str]
@@ -36,6 +40,7 @@ class Admitted:
         open_flows: The open run by flow id.
         streams: What a Stream ever took, and had taken before its oldest message, in bytes.
         telemetry: What a run's telemetry ever took, in bytes.
+        newest_run: The number of the newest run.
     """
 
     work: frozenset[str] = frozenset()
@@ -43,6 +48,7 @@ class Admitted:
     open_flows: dict[str, str] = field(default_factory=dict)
     streams: dict[StreamName, tuple[int, int]] = field(default_factory=dict)
     telemetry: dict[str, int] = field(default_factory=dict)
+    newest_run: int = 0
 
 
 class Batch:
@@ -65,17 +71,25 @@ class Batch:
         """Nothing is read or written yet."""
         self.now = now
         self.lease = lease
+        self.written = 0
+        """An upper bound of the bytes that go into the log."""
         self.admitted = Admitted()
+        self.new_runs: list[tuple[int, StartRun]] = []
+        """The starts that make a run, with its number."""
+        self.turns: list[tuple[int, TurnRows]] = []
+        """What is applied, first turns too, with the number of the run."""
         self._connection = connection
-        self._operations = operations
+        self._operations: dict[type[Operation], list[Any]] = {}
+        for operation in operations:
+            self._operations.setdefault(type(operation), []).append(operation)
 
     def of(self, kind: type[SomeOperation]) -> list[SomeOperation]:
-        """Give the operations of a kind that may go on."""
-        return [
-            operation
-            for operation in self._operations
-            if isinstance(operation, kind) and operation.failure is None
-        ]
+        """Give the operations of just this class that may go on."""
+        found: list[SomeOperation] = self._operations.get(kind, [])
+        return [operation for operation in found if operation.failure is None]
+
+    def _of_any(self, kinds: Sequence[type[FencedOperation]]) -> list[FencedOperation]:
+        return [operation for kind in kinds for operation in self.of(kind)]
 
     def read(self, statement: str, **parameters: Any) -> tuple[Any, ...]:
         """Run a statement that gives one row."""
@@ -90,38 +104,33 @@ class Batch:
         """Run a set statement over rows, unless there are none; tell how many were changed."""
         if not rows:
             return 0
-        return self.write(statement, rows=parameter(rows), **parameters)
+        text = parameter(rows)
+        self.written += len(text) + len(rows) * PAGE
+        return self.write(statement, rows=text, **parameters)
 
     def admit(self) -> None:
         """Ask once for all operations what is live, and fail those that come too late."""
-        work = _unique(self._work_tokens())
-        turns = _unique(operation.token for operation in self.of(TurnOperation))
+        fenced, turns = self._of_any(OF_WORK), self._of_any(OF_TURNS)
+        work_tokens = _unique(chain((operation.token for operation in fenced), self._borrowed()))
+        turn_tokens = _unique(operation.token for operation in turns)
         flows = _unique(operation.flow_id for operation in self.of(StartRun))
-        streams = _unique(
-            (write.flow_type, write.stream)
-            for operation in self.of(WriteStream)
-            for write in operation.writes
-        )
+        streams = _unique((write.flow_type, write.stream) for write in self._stream_writes())
         runs = _unique(row[0] for operation in self.of(AppendTelemetry) for row in operation.rows)
-        if work or turns or flows or streams or runs:
-            self._ask(work, turns, flows, streams, runs)
-        for operation in self.of(FencedOperation):
-            live = (
-                self.admitted.turns
-                if isinstance(operation, TurnOperation)
-                else (self.admitted.work)
-            )
-            if operation.token not in live:
-                operation.failure = LeaseLost(operation.name, operation.token)
+        if work_tokens or turn_tokens or flows or streams or runs:
+            self._ask(work_tokens, turn_tokens, flows, streams, runs)
+        _fail(fenced, self.admitted.work)
+        _fail(turns, self.admitted.turns)
 
-    def _work_tokens(self) -> Iterable[str]:
-        for operation in self._operations:
-            if isinstance(operation, WorkOperation):
-                yield operation.token
-            elif isinstance(operation, RecordBeats | RenewWork):
-                yield from operation.keys()
-            elif isinstance(operation, WriteStream):
-                yield from (w.token for w in operation.writes if w.token is not None)
+    def _borrowed(self) -> Iterable[str]:
+        """Give the tokens of operations that go on without those that are not live."""
+        for beats in self.of(RecordBeats):
+            yield from beats.checkpoints
+        for renewal in self.of(RenewWork):
+            yield from renewal.tokens
+        yield from (write.token for write in self._stream_writes() if write.token is not None)
+
+    def _stream_writes(self) -> Iterable[StreamWrite]:
+        return (write for operation in self.of(WriteStream) for write in operation.writes)
 
     def _ask(
         self,
@@ -140,14 +149,22 @@ class Batch:
             telemetry=parameter(runs),
             lease=self.lease,
         )
-        live, held, taken, edges, heads = map(answer, row)
+        *texts, newest = row
+        live, held, taken, edges, heads = map(answer, texts)
         self.admitted = Admitted(
             work=frozenset(work[key] for key in live),
             turns={turns[key]: (run_id, version) for key, run_id, version in held},
             open_flows={flows[key]: run_id for key, run_id in taken},
             streams={streams[key]: (head or 0, first or 0) for key, head, first in edges},
             telemetry={runs[key]: head or 0 for key, head in heads},
+            newest_run=newest or 0,
         )
+
+
+def _fail(operations: Iterable[FencedOperation], live: Container[str]) -> None:
+    for operation in operations:
+        if operation.token not in live:
+            operation.failure = LeaseLost(operation.name, operation.token)
 
 
 T = TypeVar("T")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 
 from dexnb.errors import ProviderError
@@ -45,12 +46,29 @@ _WORDS = {
     sqlite3.SQLITE_CANTOPEN: "cannot be opened; give the path of a file in a folder that you may "
     "write",
 }
+_CONSTRAINTS = {
+    "UNIQUE constraint failed: work_items.": "a Step execution of a run has one work item at a "
+    "time, and this one has one already",
+    "UNIQUE constraint failed: runs.run_id": "a run id is used once, and this run exists already",
+    "NOT NULL constraint failed: work_items.run_no": "a work item belongs to a run that exists",
+}
 _WORDS[sqlite3.SQLITE_LOCKED] = _WORDS[sqlite3.SQLITE_BUSY]
 _WORDS[sqlite3.SQLITE_PERM] = _WORDS[sqlite3.SQLITE_CANTOPEN]
 
 
+_CODES = {
+    errno.EACCES: sqlite3.SQLITE_READONLY,
+    errno.EPERM: sqlite3.SQLITE_READONLY,
+    errno.EROFS: sqlite3.SQLITE_READONLY,
+    errno.ENOSPC: sqlite3.SQLITE_FULL,
+    errno.EDQUOT: sqlite3.SQLITE_FULL,
+}
+
+
 def code_of(error: BaseException) -> int:
-    """Give SQLite's primary result code, or 0 for an error that did not come from it."""
+    """Give SQLite's primary result code, or the one that says the same as the system's error."""
+    if isinstance(error, OSError):
+        return _CODES.get(error.errno or 0, sqlite3.SQLITE_CANTOPEN)
     code = getattr(error, "sqlite_errorcode", None)
     return code & 0xFF if isinstance(code, int) else 0
 
@@ -71,5 +89,11 @@ def provider_error(operation: str, path: str, error: BaseException) -> ProviderE
         return error
     code = code_of(error)
     words = _WORDS.get(code)
-    message = f"{path} {words} ({error})" if words else f"{path}: {error}"
-    return ProviderError(operation, message, retryable=code in _RETRYABLE)
+    message = f"{path} {words} ({error})" if words else f"{path}: {_explained(str(error))}"
+    failure = ProviderError(operation, message, retryable=code in _RETRYABLE)
+    failure.__cause__ = error
+    return failure
+
+
+def _explained(text: str) -> str:
+    return next((words for start, words in _CONSTRAINTS.items() if text.startswith(start)), text)

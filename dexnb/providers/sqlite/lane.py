@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -33,6 +34,7 @@ class Lane:
         """Take over a connection that is open."""
         self._connection = connection
         self._loop = asyncio.get_running_loop()
+        self._closed = False
 
     @classmethod
     async def open(cls, path: str) -> Lane:
@@ -45,8 +47,14 @@ class Lane:
         connection = aiosqlite.connect(
             path, isolation_level=None, timeout=BUSY_TIMEOUT, cached_statements=STATEMENTS
         )
-        _make_daemonic(connection)
-        await _settled(connection)
+        thread = _daemonic_thread(connection)
+        try:
+            await _settled(connection)
+        except BaseException:
+            with outside_work():
+                connection.stop()
+                await asyncio.get_running_loop().run_in_executor(None, thread.join)
+            raise
         return cls(connection)
 
     def send(
@@ -55,7 +63,12 @@ class Lane:
         """Run a function in the thread, and then another one on the loop.
 
         The first must not raise.
+
+        Raises:
+            ProviderError: The connection is closed.
         """
+        if self._closed:
+            raise ProviderError("use", "the database connection is closed", retryable=False)
         marker = outside_work(self._loop)
         marker.__enter__()
 
@@ -82,19 +95,22 @@ class Lane:
         """Run a function in the thread and give what it gives, or raise what it raises."""
         answered: asyncio.Future[T] = self._loop.create_future()
         found: list[Any] = []
-
-        def work(connection: sqlite3.Connection) -> None:
-            try:
-                found.append((function(connection), None))
-            except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
-                found.append((None, error))
-
-        self.send(work, lambda: _answer(answered, *found[0]))
+        self.send(partial(_find, function, found), lambda: _answer(answered, *found[0]))
         return await answered
 
     async def close(self) -> None:
-        """Close the connection and end the thread."""
+        """Close the connection and end the thread, after what was sent before."""
+        self._closed = True
         await _settled(self._connection.close())
+
+
+def _find(
+    function: Callable[[sqlite3.Connection], Any], found: list[Any], connection: sqlite3.Connection
+) -> None:
+    try:
+        found.append((function(connection), None))
+    except BaseException as error:  # noqa: BLE001 - raised again where it is awaited
+        found.append((None, error))
 
 
 def _answer(answered: asyncio.Future[T], result: T, error: BaseException | None) -> None:
@@ -117,11 +133,13 @@ async def _settled(work: Any) -> None:
             raise
 
 
-def _make_daemonic(connection: aiosqlite.Connection) -> None:
-    """Let the interpreter exit although nobody closed the store."""
+def _daemonic_thread(connection: aiosqlite.Connection) -> threading.Thread:
+    """Give the thread, which lets the interpreter exit although nobody closed the store."""
     thread = getattr(connection, "_thread", None)
-    if thread is None or not hasattr(connection, "_tx"):
+    if not isinstance(thread, threading.Thread) or not hasattr(connection, "_tx"):
         version = getattr(aiosqlite, "__version__", "of unknown version")
         message = f"aiosqlite {version} is not supported; install aiosqlite 0.22"
         raise ProviderError("open", message, retryable=False)
     thread.daemon = True
+    thread.name = "dexnb-sqlite"
+    return thread

@@ -85,6 +85,7 @@ def settle_clock(
 
     Raises:
         ClockMismatch: The store was written on another clock.
+        ProviderError: What it says about time cannot be read.
     """
     connection.execute("BEGIN IMMEDIATE")
     meta = read_meta(connection)
@@ -92,10 +93,10 @@ def settle_clock(
     if known != identity:
         raise ClockMismatch(str(path), known, identity)
     if meta.get("boot") == boot:
-        anchor = Anchor(*map(float, meta["anchor"].split()))
+        anchor = Anchor(*_times(path, meta.get("anchor", ""), 3))
     else:
         # Whatever the wall clock was set to meanwhile, time does not go back behind what was seen.
-        wall = max(fresh.wall, float(meta.get("newest", "0")))
+        wall = max(fresh.wall, *_times(path, meta.get("newest", "0"), 1))
         anchor = Anchor(wall, fresh.monotonic, fresh.boottime)
         shown = f"{anchor.wall!r} {anchor.monotonic!r} {anchor.boottime!r}"
         write_meta(connection, clock=identity, boot=boot, anchor=shown, newest=repr(wall))
@@ -104,6 +105,20 @@ def settle_clock(
         connection.execute(statements()["end_long_leases_of_runs"], {"latest": latest})
     connection.execute("COMMIT")
     return anchor
+
+
+def _times(path: Path, text: str, count: int) -> list[float]:
+    try:
+        times = [float(part) for part in text.split()]
+    except ValueError:
+        times = []
+    if len(times) != count:
+        message = (
+            f"{path} has {text!r} where its time should be; "
+            "put back a copy, or move it away to start a new one"
+        )
+        raise ProviderError("open", message, retryable=False)
+    return times
 
 
 def read_meta(connection: sqlite3.Connection) -> dict[str, str]:

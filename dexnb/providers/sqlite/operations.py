@@ -116,12 +116,7 @@ class RenewTurn(TurnOperation):
 
 
 @dataclass(slots=True, eq=False)
-class WorkOperation(FencedOperation):
-    """What the holder of a work item's lock asks."""
-
-
-@dataclass(slots=True, eq=False)
-class AckWork(WorkOperation):
+class AckWork(FencedOperation):
     """Delete a work item, and send a message or enqueue a retry."""
 
     message: Row | None
@@ -135,7 +130,7 @@ class AckWork(WorkOperation):
 
 
 @dataclass(slots=True, eq=False)
-class AbandonWork(WorkOperation):
+class AbandonWork(FencedOperation):
     """Give a work item back."""
 
     delay: float
@@ -144,6 +139,13 @@ class AbandonWork(WorkOperation):
     def hints(self) -> Sequence[Queue]:
         """It can be fetched again."""
         return ("work",)
+
+
+OF_TURNS: tuple[type[FencedOperation], ...] = (AckTurn, AbandonTurn, RenewTurn)
+"""What the holder of a run's lock asks."""
+
+OF_WORK: tuple[type[FencedOperation], ...] = (AckWork, AbandonWork)
+"""What the holder of a work item's lock asks."""
 
 
 @dataclass(slots=True, eq=False)

@@ -12,6 +12,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
+from weakref import WeakSet
 
 if sys.platform == "win32":
     import msvcrt
@@ -35,6 +36,18 @@ else:
 
 
 _LONGEST_NAME = 100
+_FLAGS = os.O_RDWR | getattr(os, "O_CLOEXEC", 0)
+_held: WeakSet[OwnerFile] = WeakSet()
+
+
+def _let_go_in_child() -> None:
+    """Close the copies of a forked child, which would hold the locks of its dead parent."""
+    for file in list(_held):
+        file.close_copy()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go_in_child)
 
 
 class OwnerFile:
@@ -44,17 +57,24 @@ class OwnerFile:
         """Keep what `claim` has locked."""
         self._path = path
         self._descriptor = descriptor
+        _held.add(self)
 
     @classmethod
-    def claim(cls, store: Path, owner: str) -> OwnerFile | None:
-        """Lock an owner's file, made where it is missing; None while somebody else holds it.
+    def claim(cls, store: Path, owner: str, *, make: bool = False) -> OwnerFile | None:
+        """Lock an owner's file; None while somebody else holds it.
+
+        Args:
+            store: The store's file.
+            owner: The owner's name.
+            make: Make the file where it is missing: for one's own name.
 
         Raises:
-            OSError: The folder cannot be written.
+            FileNotFoundError: It is missing, and not to be made.
+            OSError: The folder cannot be used.
         """
         path = _folder(store) / _file_name(owner)
         while True:
-            descriptor = _open(path)
+            descriptor = _made(path) if make else os.open(path, _FLAGS)
             if not _try_lock(descriptor):
                 os.close(descriptor)
                 return None
@@ -66,20 +86,21 @@ class OwnerFile:
     def release(self) -> None:
         """Remove the file, and the folder with the last one, and let go of the lock."""
         if sys.platform == "win32":
-            self._close()
+            self.close_copy()
         with suppress(OSError):
             self._path.unlink()
         with suppress(OSError):
             self._path.parent.rmdir()
-        self._close()
+        self.close_copy()
 
-    def _close(self) -> None:
+    def close_copy(self) -> None:
+        """Close this process's handle; the lock is gone when no process has one."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
 
     def __del__(self) -> None:
-        self._close()
+        self.close_copy()
 
 
 def _folder(store: Path) -> Path:
@@ -93,11 +114,11 @@ def _file_name(owner: str) -> str:
     return name + ".lock"
 
 
-def _open(path: Path) -> int:
+def _made(path: Path) -> int:
     while True:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with suppress(FileNotFoundError):  # Another engine removed the empty folder just now.
-            return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+            return os.open(path, _FLAGS | os.O_CREAT, 0o600)
 
 
 def _is_the_same(path: Path, descriptor: int) -> bool:

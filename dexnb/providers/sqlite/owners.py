@@ -25,15 +25,16 @@ class Owner:
 def register(connection: sqlite3.Connection, name: str, boot_id: str) -> int:
     """Give an owner, whose file is locked, a number that no other ever had.
 
-    A dead one of the same name leaves its leases behind: they are free at once.
+    A dead one of the same name leaves its leases behind, like any other that is dead.
     """
-    before = [owner.number for owner in read_owners(connection) if owner.name == name]
     connection.execute("BEGIN IMMEDIATE")
-    _free(connection, before)
+    before = [owner for owner in read_owners(connection) if owner.name == name]
+    _free(connection, before, boot_id)
+    _forget(connection, before)
     added = {"owner": stored(name), "boot_id": boot_id, "pid": os.getpid()}
-    number = connection.execute(statements()["add_owner"], added).fetchall()[0][0]
+    number = connection.execute(statements()["add_owner"], added).lastrowid
     connection.execute("COMMIT")
-    return int(number)
+    return int(number or 0)
 
 
 def unregister(connection: sqlite3.Connection, number: int) -> None:
@@ -50,36 +51,44 @@ def read_owners(connection: sqlite3.Connection) -> list[Owner]:
 def take_over(
     connection: sqlite3.Connection, path: Path, owners: Iterable[Owner], boot_id: str
 ) -> bool:
-    """Free at once what dead owners of this boot hold; tell whether there were any.
+    """Free at once what dead ones of these owners hold; tell whether there were any.
 
-    Owners of another boot are forgotten, but their leases run out: the file may have come from a
-    machine where they live on.
+    Dead is whose file can be locked. One whose file is missing may live: somebody cleaned up, or
+    copied the store without it. It is forgotten, and what it holds runs out.
     """
-    dead: dict[int, OwnerFile] = {}
-    for owner in owners:
-        file = OwnerFile.claim(path, owner.name)
-        if file is not None:
-            dead[owner.number] = file
-    of_this_boot = [owner.number for owner in owners if owner.boot_id == boot_id]
+    dead: list[Owner] = []
+    missing: list[Owner] = []
+    files: list[OwnerFile] = []
     try:
+        for owner in owners:
+            try:
+                file = OwnerFile.claim(path, owner.name)
+            except FileNotFoundError:
+                missing.append(owner)
+                continue
+            if file is not None:
+                dead.append(owner)
+                files.append(file)
         connection.execute("BEGIN IMMEDIATE")
-        _free(connection, [number for number in of_this_boot if number in dead])
-        connection.execute(statements()["remove_owners"], {"rows": parameter(dead)})
+        _free(connection, dead, boot_id)
+        _forget(connection, [*dead, *missing])
         connection.execute("COMMIT")
     finally:
-        for file in dead.values():
+        for file in files:
             file.release()
     return bool(dead)
 
 
-def _free(connection: sqlite3.Connection, numbers: list[int]) -> None:
-    if not numbers:
-        return
-    given = {"rows": parameter(numbers)}
-    for statement in (
-        "free_work_of_owners",
-        "free_messages_of_owners",
-        "free_runs_of_owners",
-        "remove_owners",
-    ):
-        connection.execute(statements()[statement], given)
+def _free(connection: sqlite3.Connection, dead: list[Owner], boot_id: str) -> None:
+    """Free what dead owners of this boot hold.
+
+    The leases of another boot run out: the file may have come from a machine where they live on.
+    """
+    given = {"rows": parameter(owner.number for owner in dead if owner.boot_id == boot_id)}
+    for name in ("free_work_of_owners", "free_messages_of_owners", "free_runs_of_owners"):
+        connection.execute(statements()[name], given)
+
+
+def _forget(connection: sqlite3.Connection, owners: list[Owner]) -> None:
+    given = {"rows": parameter(owner.number for owner in owners)}
+    connection.execute(statements()["remove_owners"], given)

@@ -30,7 +30,7 @@ def check_installation() -> None:
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """Give the absolute path of the file.
+    """Give the file's own path: SQLite, too, puts its companions where a link leads to.
 
     Raises:
         ProviderError: It names no file.
@@ -42,7 +42,7 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
             "or use MemoryProvider for a store that is not kept"
         )
         raise ProviderError("open", message, retryable=False)
-    return Path(text).absolute()
+    return Path(text).resolve()
 
 
 def make_private(path: Path) -> None:

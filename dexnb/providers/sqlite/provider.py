@@ -65,6 +65,7 @@ class SqliteProvider(Provider):
         self.path = checked_path(path)
         self.durability = durability
         self._store: Store | None = None
+        self._closing: asyncio.Future[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def open(self, clock: Clock, owner: str) -> None:
@@ -74,6 +75,7 @@ class SqliteProvider(Provider):
         store = Store(self.path, clock, full=self.durability == "full")
         await store.open(owner)
         self.clock = store.clock
+        self._closing = None
         self._loop = asyncio.get_running_loop()
         self._store = store
 
@@ -81,7 +83,9 @@ class SqliteProvider(Provider):
         """See `Provider.close`; the last one to leave the file leaves no -wal."""
         store, self._store = self._store, None
         if store is not None:
-            await store.close()
+            self._closing = asyncio.ensure_future(store.close())
+        if self._closing is not None:
+            await asyncio.shield(self._closing)
 
     async def start_run(self, commit: Commit) -> Started:
         """See `Provider.start_run`."""

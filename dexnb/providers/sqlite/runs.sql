@@ -1,7 +1,8 @@
 -- name: insert_runs
-INSERT INTO runs (run_id, flow_id, flow_type, status, version, state)
+INSERT INTO runs (no, run_id, flow_id, flow_type, status, version, state)
 SELECT
-  v.value ->> 0, v.value ->> 1, v.value ->> 2, v.value ->> 3, v.value ->> 4, v.value ->> 5
+  v.value ->> 0, v.value ->> 1, v.value ->> 2, v.value ->> 3, v.value ->> 4, v.value ->> 5,
+  v.value ->> 6
 FROM json_each(:rows) v;
 
 -- name: update_runs
@@ -13,12 +14,12 @@ WHERE runs.no = v.value ->> 0;
 -- Apart from update_runs, so that only the last turn touches the indexes on status.
 UPDATE runs SET status = v.value ->> 1
 FROM json_each(:rows) v
-WHERE runs.run_id = v.value ->> 0;
+WHERE runs.no = v.value ->> 0;
 
 -- name: insert_events
 INSERT INTO events (run_no, seq, text)
-SELECT r.no, v.value ->> 1, v.value ->> 2
-FROM json_each(:rows) v CROSS JOIN runs r ON r.run_id = v.value ->> 0;
+SELECT v.value ->> 0, v.value ->> 1, v.value ->> 2
+FROM json_each(:rows) v;
 
 -- name: insert_messages
 INSERT INTO messages (run_no, available_at, text)
@@ -36,16 +37,17 @@ WHERE id IN (
 );
 
 -- name: return_messages
-UPDATE messages SET
-  held = 0,
-  attempt_count = max(0, attempt_count - given.back),
-  available_at = max(available_at, given.due)
-FROM (
+WITH given AS MATERIALIZED (
   SELECT m.value AS id, v.value ->> 1 AS due, v.value ->> 2 AS back
   FROM json_each(:rows) v
   CROSS JOIN run_locks l ON l.run_no = v.value ->> 0
   CROSS JOIN json_each(l.messages) m
-) given
+)
+UPDATE messages SET
+  held = 0,
+  attempt_count = max(0, attempt_count - given.back),
+  available_at = max(available_at, given.due)
+FROM given
 WHERE messages.id = given.id;
 
 -- name: delete_run_locks
@@ -58,7 +60,7 @@ WHERE run_locks.run_no = v.value ->> 0;
 
 -- name: empty_messages_of_closed
 DELETE FROM messages
-WHERE run_no IN (SELECT r.no FROM json_each(:rows) v CROSS JOIN runs r ON r.run_id = v.value);
+WHERE run_no IN (SELECT value FROM json_each(:rows));
 
 -- name: free_expired_messages
 UPDATE messages SET held = 0
@@ -128,7 +130,9 @@ FROM runs WHERE flow_id = :flow_id ORDER BY no DESC LIMIT 1;
 SELECT json_group_array(json_array(run_id, flow_id, flow_type, status, version, state))
 FROM (
   SELECT * FROM runs
-  WHERE :before = '' OR no < (SELECT b.no FROM runs b WHERE b.run_id = :before)
+  WHERE no < iif(
+    :before = '', 9223372036854775807, (SELECT b.no FROM runs b WHERE b.run_id = :before)
+  )
   ORDER BY no DESC LIMIT :limit
 );
 
@@ -136,8 +140,9 @@ FROM (
 SELECT json_group_array(json_array(run_id, flow_id, flow_type, status, version, state))
 FROM (
   SELECT * FROM runs
-  WHERE status = :status
-    AND (:before = '' OR no < (SELECT b.no FROM runs b WHERE b.run_id = :before))
+  WHERE status = :status AND no < iif(
+    :before = '', 9223372036854775807, (SELECT b.no FROM runs b WHERE b.run_id = :before)
+  )
   ORDER BY no DESC LIMIT :limit
 );
 

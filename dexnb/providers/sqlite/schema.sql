@@ -102,4 +102,4 @@ CREATE TABLE telemetry (
   size INTEGER NOT NULL,
   text TEXT NOT NULL
 ) STRICT;
-CREATE INDEX telemetry_of_run ON telemetry (run_id);
+CREATE INDEX telemetry_of_run ON telemetry (run_id, start);

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dexnb.clock import Clock, boot_id
+from dexnb.clock import Clock, boot_id, monotonic
 from dexnb.errors import ProviderError
 from dexnb.providers.parking import FetchParking
 from dexnb.providers.sqlite import opening, owners
@@ -28,6 +30,15 @@ T = TypeVar("T")
 FAIR_PAUSE = 0.002
 """Seconds between two batches that are left to another engine on the same file."""
 
+LOOK_INTERVAL = 0.2
+"""Real seconds after which an operation looks again whether the file is still there."""
+
+LAST_PATIENCE = 0.5
+"""Seconds for which a close waits for a file that is locked."""
+
+_CLAIMS = 20
+_CLAIM_INTERVAL = 0.01
+
 
 class Store:
     """The parts of an open store, tied together."""
@@ -44,6 +55,7 @@ class Store:
         self._lane: Lane | None = None
         self._watcher: Watcher | None = None
         self._number = 0
+        self._look_at = -math.inf
         self.writer: Writer
 
     async def open(self, owner: str) -> None:
@@ -54,7 +66,7 @@ class Store:
         """
         try:
             make_private(self.path)
-            self._file = self._claim(owner)
+            self._file = await self._claim(owner)
             self._lane = lane = await Lane.open(str(self.path))
             await self._prepare(lane, owner)
             self._watcher = Watcher(self.path, lane, self._number, self._boot_id)
@@ -67,15 +79,18 @@ class Store:
         transactions = Transactions(str(self.path), self.clock, self._number, full=self._full)
         self.writer = Writer(lane, transactions, self._pause, self._landed)
 
-    def _claim(self, owner: str) -> OwnerFile:
-        file = OwnerFile.claim(self.path, owner)
-        if file is None:
-            message = (
-                f"{self.path} is open already under the owner {owner!r}; "
-                "close that one, or give each engine a name of its own"
-            )
-            raise ProviderError("open", message, retryable=False)
-        return file
+    async def _claim(self, owner: str) -> OwnerFile:
+        for _ in range(_CLAIMS):
+            file = OwnerFile.claim(self.path, owner, make=True)
+            if file is not None:
+                return file
+            # Others hold it for a moment to see whether its owner is dead.
+            await asyncio.sleep(_CLAIM_INTERVAL)
+        message = (
+            f"{self.path} is open already under the owner {owner!r}; "
+            "close that one, or give each engine a name of its own"
+        )
+        raise ProviderError("open", message, retryable=False)
 
     async def _prepare(self, lane: Lane, owner: str) -> None:
         path, identity, boot = self.path, self._kind.identity, clock_boot(self._kind)
@@ -90,7 +105,8 @@ class Store:
 
     async def ask(self, operation: Operation) -> Any:
         """Put an operation into a batch and wait for its answer."""
-        self._check_file(operation.name)
+        if monotonic() > self._look_at:
+            self._check_file(operation.name)
         answer = self.writer.submit(operation)
         try:
             return await answer
@@ -100,7 +116,9 @@ class Store:
             raise
 
     def _check_file(self, operation: str) -> None:
+        self._look_at = monotonic() + LOOK_INTERVAL
         if self._watcher is not None and self._watcher.is_gone():
+            self._look_at = -math.inf
             raise self._gone(operation)
 
     def _gone(self, operation: str) -> ProviderError:
@@ -125,19 +143,26 @@ class Store:
 
     def _give_back(self, operation: Operation) -> None:
         """Free what was locked for a caller that has gone; it counts as no attempt."""
-        if not isinstance(operation, Fetch) or operation.failure is not None:
+        if not isinstance(operation, Fetch) or operation.failure or self._lane is None:
             return
         items, _ = operation.result
         for item in items:
             kind = AbandonWork if item.token.startswith("w") else AbandonTurn
-            self.writer.put(kind(operation.name, item.token, 0.0, take_back=True))
+            given_back = self.writer.put(kind(operation.name, item.token, 0.0, take_back=True))
+            given_back.add_done_callback(_ignore)
 
     async def watch(self) -> bool:
         """See `Provider.watch`."""
         self._check_file("watch")
         if self._watcher is None:
             return False
-        changed = await self._watcher.look()
+        try:
+            changed = await self._watcher.look()
+        except (sqlite3.Error, OSError, ProviderError) as error:
+            failure = provider_error("watch", str(self.path), error)
+            if failure.retryable or self._watcher is None:  # Later, or closed meanwhile.
+                return False
+            raise failure from error
         if changed:
             self.parking.hint("messages")
             self.parking.hint("work")
@@ -145,22 +170,29 @@ class Store:
 
     async def close(self) -> None:
         """Take it down: end parked fetches, write what waits, leave no -wal behind."""
-        await self.parking.settle()
-        self.writer.refuse(lambda operation: closed(operation, self.path))
-        await self.writer.drain()
-        newest = repr(self.clock.now())
-        if self._lane is not None:
-            await self._lane.call(lambda c: _leave(c, self._number, newest))
-        await self._take_down()
+        try:
+            await self.parking.settle()
+            self.writer.refuse(lambda operation: closed(operation, self.path))
+            await self.writer.drain()
+            newest = repr(self.clock.now())
+            if self._lane is not None:
+                await self._lane.call(lambda c: _leave(c, self._number, newest))
+        finally:
+            self.writer.stop()
+            await self._take_down()
 
     async def _take_down(self) -> None:
-        if self._watcher is not None:
-            self._watcher.close()
-        if self._lane is not None:
-            await self._lane.close()
-        if self._file is not None:
-            self._file.release()
+        watcher, lane, file = self._watcher, self._lane, self._file
         self._watcher = self._lane = self._file = None
+        try:
+            if watcher is not None:
+                watcher.close()
+            if lane is not None:
+                await lane.close()
+        finally:
+            # Last, so that nobody takes over while this engine may still write.
+            if file is not None:
+                file.release()
 
 
 def closed(operation: str, path: Path) -> ProviderError:
@@ -174,11 +206,22 @@ async def _patient(lane: Lane, work: Callable[[sqlite3.Connection], T]) -> T:
     return found[0]
 
 
+def _ignore(answer: asyncio.Future[Any]) -> None:
+    """Look at an answer that nobody waits for, so that asyncio does not complain of it."""
+    if not answer.cancelled():
+        answer.exception()
+
+
 def _leave(connection: sqlite3.Connection, number: int, newest: str) -> None:
     """Say goodbye as well as the file allows: closing must not fail over it."""
-    try:
-        patiently(connection, lambda: owners.unregister(connection, number))
+
+    def goodbye() -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        owners.unregister(connection, number)
         opening.write_meta(connection, newest=newest)
+        connection.execute("COMMIT")
+
+    with suppress(sqlite3.Error):
+        patiently(connection, goodbye, LAST_PATIENCE)
+    with suppress(sqlite3.Error):
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    except sqlite3.Error:
-        return

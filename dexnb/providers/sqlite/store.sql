@@ -1,5 +1,6 @@
 -- name: admit
--- Which tokens are live, which flow ids are taken, how full Streams and telemetry are.
+-- Which tokens are live, which flow ids are taken, how full Streams and telemetry are, and which
+-- number the newest run has.
 SELECT
   (
     SELECT json_group_array(v.key)
@@ -37,10 +38,14 @@ SELECT
   (
     SELECT json_group_array(json_array(
       v.key,
-      (SELECT t.start + t.size FROM telemetry t WHERE t.run_id = v.value ORDER BY t.id DESC LIMIT 1)
+      (
+        SELECT t.start + t.size FROM telemetry t WHERE t.run_id = v.value
+        ORDER BY t.start DESC, t.id DESC LIMIT 1
+      )
     ))
     FROM json_each(:telemetry) v
-  );
+  ),
+  (SELECT max(no) FROM runs);
 
 -- name: read_meta
 SELECT json_group_object(key, value) FROM meta;
@@ -57,9 +62,7 @@ UPDATE work_items SET lock_end = :latest WHERE token IS NOT NULL AND lock_end > 
 UPDATE run_locks SET lock_end = :latest WHERE lock_end > :latest;
 
 -- name: add_owner
-INSERT INTO owners (owner, boot_id, pid) VALUES (:owner, :boot_id, :pid)
-ON CONFLICT (owner) DO UPDATE SET boot_id = excluded.boot_id, pid = excluded.pid
-RETURNING no;
+INSERT INTO owners (owner, boot_id, pid) VALUES (:owner, :boot_id, :pid);
 
 -- name: owners
 SELECT json_group_array(json_array(no, owner, boot_id)) FROM owners;

@@ -20,7 +20,7 @@ TELEMETRY_OF_A_RUN = 512_000
 class _Stream:
     """A Stream in bytes ever taken: `head` by all messages, `first` before the oldest kept.
 
-    `starts` are the places of this batch's messages, and of the stored ones once they are looked up.
+    `starts` are the places of this batch's messages, and of the stored ones once looked up.
     """
 
     name: StreamName

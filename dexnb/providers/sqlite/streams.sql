@@ -51,4 +51,4 @@ WHERE id IN (
 
 -- name: read_telemetry
 SELECT json_group_array(json_array(run_id, first_seq, last_seq, text))
-FROM (SELECT * FROM telemetry WHERE run_id = :run_id ORDER BY id);
+FROM (SELECT * FROM telemetry WHERE run_id = :run_id ORDER BY start, id);

@@ -15,6 +15,7 @@ from dexnb.clock import monotonic, sleep_blocking
 from dexnb.providers.sqlite.batch import Batch
 from dexnb.providers.sqlite.failures import PATIENCE, blames_the_file, is_busy, provider_error
 from dexnb.providers.sqlite.fetch import Tokens, fetch_turns, fetch_work
+from dexnb.providers.sqlite.log_file import LogFile
 from dexnb.providers.sqlite.operations import Operation, Read
 from dexnb.providers.sqlite.rows import answer, micros
 from dexnb.providers.sqlite.statements import statements
@@ -51,6 +52,8 @@ class Transactions:
         self._tokens = Tokens(owner)
         self._full = full
         self._level = "NORMAL"
+        self._log = LogFile(path)
+        self._written = 0
 
     def run(self, connection: sqlite3.Connection, operations: Sequence[Operation]) -> None:
         """Answer every operation with a result or a failure; never raises."""
@@ -71,6 +74,7 @@ class Transactions:
                 operation.failure = provider_error(operation.name, self._path, error)
 
     def _write(self, connection: sqlite3.Connection, operations: Sequence[Operation]) -> None:
+        self._written = 0
         self._set_level(connection, operations)
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -81,6 +85,7 @@ class Transactions:
             rollback(connection)
             self._one_by_one(connection, operations)
         connection.execute("COMMIT")
+        self._log.grew(connection, self._written)
 
     def _one_by_one(self, connection: sqlite3.Connection, operations: Sequence[Operation]) -> None:
         connection.execute("BEGIN IMMEDIATE")
@@ -113,6 +118,7 @@ class Transactions:
         write_telemetry(batch)
         fetch_turns(batch, self._tokens)
         fetch_work(batch, self._tokens)
+        self._written += batch.written
 
     def _set_level(self, connection: sqlite3.Connection, operations: Sequence[Operation]) -> None:
         durable = self._full and any(operation.durable for operation in operations)
@@ -123,9 +129,11 @@ class Transactions:
             self._level = level
 
 
-def patiently(connection: sqlite3.Connection, attempt: Callable[[], object]) -> None:
+def patiently(
+    connection: sqlite3.Connection, attempt: Callable[[], object], patience: float | None = None
+) -> None:
     """Do something in a transaction of its own; again and again while the file is locked."""
-    deadline = monotonic() + PATIENCE
+    deadline = monotonic() + (PATIENCE if patience is None else patience)
     while True:
         try:
             attempt()

@@ -13,9 +13,9 @@ from dexnb.providers.items import Commit, NewMessage, NewWorkItem
 from dexnb.providers.sqlite.rows import micros, stamp, stored
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TurnRows:
-    """A commit as rows, each list for one statement.
+    """A commit as rows, each list for one statement; those of the run itself lack its number.
 
     Args:
         run_id: The run.
@@ -23,9 +23,9 @@ class TurnRows:
         status: Its status.
         closes: Whether the run has ended.
         first_seq: The number that the first event has, or None without events.
-        events: Of `insert_events`.
+        events: Number and text of each event.
         work: Of `insert_work`.
-        cancelled: Of `cancel_work`.
+        cancelled: Step execution ids.
         messages: Of `insert_messages`.
     """
 
@@ -34,10 +34,10 @@ class TurnRows:
     status: str
     closes: bool
     first_seq: int | None
-    events: list[Any]
-    work: list[Any]
-    cancelled: list[Any]
-    messages: list[Any]
+    events: list[tuple[int, str]]
+    work: list[list[Any]]
+    cancelled: list[str]
+    messages: list[list[Any]]
 
 
 def turn_rows(operation: str, commit: Commit) -> TurnRows:
@@ -47,16 +47,15 @@ def turn_rows(operation: str, commit: Commit) -> TurnRows:
         ProviderError: Not retryable: the events are not numbered without a gap.
         DocumentError: An event is not plain JSON.
     """
-    run_id = stored(commit.run_id)
     return TurnRows(
-        run_id=run_id,
+        run_id=stored(commit.run_id),
         state=stored(commit.state),
         status=stored(commit.status),
         closes=commit.closes,
         first_seq=_first_seq(operation, commit.events),
-        events=[[run_id, event.seq, to_text(event.to_json())] for event in commit.events],
+        events=[(event.seq, to_text(event.to_json())) for event in commit.events],
         work=[work_row(item) for item in commit.work_items],
-        cancelled=[[run_id, stored(name)] for name in commit.cancelled],
+        cancelled=[stored(name) for name in commit.cancelled],
         messages=[message_row(message) for message in commit.messages],
     )
 
@@ -97,8 +96,9 @@ def _first_seq(operation: str, events: Sequence[Event]) -> int | None:
     if not events:
         return None
     first = events[0].seq
-    given = [event.seq for event in events]
-    if given != list(range(first, first + len(given))):
-        message = f"events are numbered {given[:20]}; number them one by one without a gap"
-        raise ProviderError(operation, message, retryable=False)
+    for place, event in enumerate(events):
+        if event.seq != first + place:
+            given = [event.seq for event in events[:20]]
+            message = f"events are numbered {given}; number them one by one without a gap"
+            raise ProviderError(operation, message, retryable=False)
     return first

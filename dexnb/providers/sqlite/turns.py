@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from dexnb.errors import ProviderError
@@ -18,9 +19,14 @@ from dexnb.providers.sqlite.operations import (
 from dexnb.providers.sqlite.rows import micros, number_of, restored
 from dexnb.providers.sqlite.turn_rows import TurnRows
 
+_logger = logging.getLogger(__name__)
+
 
 def check_turns(batch: Batch) -> None:
-    """Fail the turns that do not fit their run, and answer the starts that find one open."""
+    """Fail the turns that do not fit their run, and answer the starts that find one open.
+
+    What is left is in `batch.new_runs` and `batch.turns`.
+    """
     for start in batch.of(StartRun):
         open_run = batch.admitted.open_flows.get(start.flow_id)
         if open_run is not None:
@@ -35,6 +41,10 @@ def check_turns(batch: Batch) -> None:
             ack.failure = ProviderError(ack.name, message, retryable=False)
         else:
             ack.failure = _misfit(ack.name, ack.turn, version)
+    created = (start for start in batch.of(StartRun) if start.result.created)
+    batch.new_runs = list(enumerate(created, batch.admitted.newest_run + 1))
+    batch.turns = [(number, start.turn) for number, start in batch.new_runs]
+    batch.turns += [(number_of(ack.token), ack.turn) for ack in batch.of(AckTurn)]
 
 
 def _misfit(operation: str, turn: TurnRows, version: int) -> ProviderError | None:
@@ -47,27 +57,15 @@ def _misfit(operation: str, turn: TurnRows, version: int) -> ProviderError | Non
     return ProviderError(operation, message, retryable=False)
 
 
-def new_runs(batch: Batch) -> list[StartRun]:
-    """Give the starts that make a run."""
-    return [start for start in batch.of(StartRun) if start.result.created]
-
-
-def applied_turns(batch: Batch) -> list[TurnRows]:
-    """Give every turn of the batch, first ones too, in order of the calls."""
-    turns: list[TurnRows] = [start.turn for start in new_runs(batch)]
-    turns.extend(ack.turn for ack in batch.of(AckTurn))
-    return turns
-
-
 def write_runs(batch: Batch) -> None:
     """Add new runs, and set state, version and status of the ones that went on."""
     acks = batch.of(AckTurn)
-    batch.write_rows("insert_runs", [start.row for start in new_runs(batch)])
+    batch.write_rows("insert_runs", [[number, *start.row] for number, start in batch.new_runs])
     batch.write_rows("update_runs", [_new_state(batch, ack) for ack in acks])
-    closed = [[ack.turn.run_id, ack.turn.status] for ack in acks if ack.turn.closes]
+    closed = [[number_of(ack.token), ack.turn.status] for ack in acks if ack.turn.closes]
     batch.write_rows("close_runs", closed)
-    turns = applied_turns(batch)
-    batch.write_rows("insert_events", [row for turn in turns for row in turn.events])
+    events = [(number, *event) for number, turn in batch.turns for event in turn.events]
+    batch.write_rows("insert_events", events)
 
 
 def _new_state(batch: Batch, ack: AckTurn) -> list[Any]:
@@ -79,10 +77,12 @@ def write_messages(batch: Batch) -> None:
     """Delete what turns have read, and send what they, attempts and clients have to say."""
     acked = [number_of(ack.token) for ack in batch.of(AckTurn)]
     batch.write_rows("delete_fetched_messages", acked)
-    rows = [row for turn in applied_turns(batch) for row in turn.messages]
+    rows = [row for _, turn in batch.turns for row in turn.messages]
     rows += [ack.message for ack in batch.of(AckWork) if ack.message is not None]
     rows += [send.row for send in batch.of(SendMessage)]
-    batch.write_rows("insert_messages", rows, now=micros(batch.now))
+    sent = batch.write_rows("insert_messages", rows, now=micros(batch.now))
+    if sent < len(rows):
+        _logger.info("%d messages to runs that are not open were dropped", len(rows) - sent)
 
 
 def write_run_locks(batch: Batch) -> None:
@@ -105,6 +105,6 @@ def _returned(batch: Batch, turn: AbandonTurn) -> list[int]:
 
 def empty_closed_runs(batch: Batch) -> None:
     """Delete what still waits for runs that have ended."""
-    closed = [turn.run_id for turn in applied_turns(batch) if turn.closes]
+    closed = [number for number, turn in batch.turns if turn.closes]
     batch.write_rows("empty_messages_of_closed", closed)
     batch.write_rows("empty_work_of_closed", closed)

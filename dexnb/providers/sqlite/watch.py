@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from dexnb.providers.sqlite.failures import provider_error
+from dexnb.providers.sqlite.failures import is_busy
 from dexnb.providers.sqlite.lane import Lane
 from dexnb.providers.sqlite.owner_file import OwnerFile
 from dexnb.providers.sqlite.owners import Owner, read_owners, take_over
@@ -50,14 +50,15 @@ class Watcher:
         """Tell whether another process has committed, or left something to take over.
 
         Raises:
-            ProviderError: The file cannot be read.
+            sqlite3.Error: The file cannot be read; the next look sees what this one missed.
         """
-        taken = any(map(self._is_dead, self.others)) and await self._take_over()
+        taken = any(map(self._has_left, self.others)) and await self._take_over()
         version = self._version()
         if version == self._seen:
             return taken
+        changed = await self._survey()
         self._seen = version
-        return await self._survey() or taken
+        return changed or taken
 
     def is_gone(self) -> bool:
         """Tell whether the file was removed, or another one put into its place."""
@@ -70,11 +71,10 @@ class Watcher:
     def _version(self) -> int:
         try:
             return _data_version(self._connection)
-        except sqlite3.OperationalError as error:
-            failure = provider_error("watch", str(self._path), error)
-            if failure.retryable:
+        except sqlite3.Error as error:
+            if is_busy(error):
                 return self._seen
-            raise failure from error
+            raise
 
     async def _survey(self) -> bool:
         """Look who else is here; tell whether others have committed."""
@@ -86,10 +86,15 @@ class Watcher:
         self._seen_by_lane = version
         return changed
 
-    def _is_dead(self, owner: Owner) -> bool:
-        file = OwnerFile.claim(self._path, owner.name)
+    def _has_left(self, owner: Owner) -> bool:
+        try:
+            file = OwnerFile.claim(self._path, owner.name)
+        except FileNotFoundError:
+            return True
+        except OSError:  # The folder cannot be looked at just now.
+            return False
         if file is not None:
-            file.release()
+            file.close_copy()
         return file is not None
 
     async def _take_over(self) -> bool:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dexnb.providers.sqlite.batch import Batch
 from dexnb.providers.sqlite.operations import AbandonWork, AckWork, RecordBeats, RenewWork
 from dexnb.providers.sqlite.rows import micros, number_of
-from dexnb.providers.sqlite.turns import applied_turns
 
 
 def write_work(batch: Batch) -> None:
     """Delete what is done, enqueue what is new, then delete what was cancelled."""
     acks = batch.of(AckWork)
     batch.write_rows("delete_work", [number_of(ack.token) for ack in acks])
-    turns = applied_turns(batch)
-    rows = [row for turn in turns for row in turn.work]
+    turns = batch.turns
+    rows = [row for _, turn in turns for row in turn.work]
     rows += [ack.retry for ack in acks if ack.retry is not None]
     batch.write_rows("insert_work", rows, now=micros(batch.now))
-    batch.write_rows("cancel_work", [row for turn in turns for row in turn.cancelled])
+    cancelled = [(number, name) for number, turn in turns for name in turn.cancelled]
+    batch.write_rows("cancel_work", cancelled)
 
 
 def write_work_locks(batch: Batch) -> None:

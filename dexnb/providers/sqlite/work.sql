@@ -17,13 +17,12 @@ DELETE FROM work_items
 WHERE id IN (
   SELECT w.id
   FROM json_each(:rows) v
-  CROSS JOIN runs r ON r.run_id = v.value ->> 0
-  CROSS JOIN work_items w ON w.run_no = r.no AND w.step_execution_id = v.value ->> 1
+  CROSS JOIN work_items w ON w.run_no = v.value ->> 0 AND w.step_execution_id = v.value ->> 1
 );
 
 -- name: empty_work_of_closed
 DELETE FROM work_items
-WHERE run_no IN (SELECT r.no FROM json_each(:rows) v CROSS JOIN runs r ON r.run_id = v.value);
+WHERE run_no IN (SELECT value FROM json_each(:rows));
 
 -- name: return_work
 UPDATE work_items SET

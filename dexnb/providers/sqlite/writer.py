@@ -71,6 +71,15 @@ class Writer:
             self._send_soon()
         return answer
 
+    def stop(self) -> None:
+        """Send nothing more; what still waits is refused."""
+        if self._refusal is None:
+            return
+        waiting, self._waiting = self._waiting, deque()
+        for operation, answer in waiting:
+            operation.failure = self._refusal(operation.name)
+            _answer(operation, answer)
+
     async def drain(self) -> None:
         """Wait until nothing waits and nothing is under way."""
         while self._busy:
@@ -88,24 +97,31 @@ class Writer:
 
     def _send(self) -> None:
         batch = self._take()
+        if not batch:
+            self._rest()
+            return
         operations = [operation for operation, _ in batch]
-        self._lane.send(
-            lambda connection: self._transactions.run(connection, operations),
-            partial(self._land, batch),
-        )
+        try:
+            self._lane.send(
+                lambda connection: self._transactions.run(connection, operations),
+                partial(self._land, batch),
+            )
+        except ProviderError as error:
+            for operation in operations:
+                operation.failure = error
+            self._land(batch)
 
     def _take(self) -> list[Asked]:
         """Take what may go together: one mutating operation for each item, in order."""
         batch: list[Asked] = []
-        left: deque[Asked] = deque()
+        left: list[Asked] = []
         claimed: set[str] = set()
-        while self._waiting and len(batch) < LARGEST_BATCH:
+        for _ in range(min(len(self._waiting), LARGEST_BATCH)):
             asked = self._waiting.popleft()
             keys = asked[0].keys()
             (batch if claimed.isdisjoint(keys) else left).append(asked)
             claimed.update(keys)
-        left.extend(self._waiting)
-        self._waiting = left
+        self._waiting.extendleft(reversed(left))
         return batch
 
     def _land(self, batch: Sequence[Asked]) -> None:
@@ -115,6 +131,9 @@ class Writer:
         if self._waiting:
             self._send_soon()
             return
+        self._rest()
+
+    def _rest(self) -> None:
         self._busy = False
         for idle in self._idle:
             if not idle.done():

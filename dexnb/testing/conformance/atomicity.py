@@ -118,8 +118,9 @@ class TestAtomicity:
         await store.start(steps=[POLL_1])
         await store.send()
         item = await store.take_run()
-        bad = store.turn(item, work_items=(store.work("a", "Poll-2"), store.work("a", POLL_1)))
-        await refused(store.provider.ack_orchestration_item, item.token, bad)
+        for steps in (("Poll-2", POLL_1), ("Poll-2", "Poll-2")):
+            bad = store.turn(item, work_items=tuple(store.work("a", step) for step in steps))
+            await refused(store.provider.ack_orchestration_item, item.token, bad)
         assert (await store.take_work()).item.step_execution_id == POLL_1
         assert await store.find_work() is None
 

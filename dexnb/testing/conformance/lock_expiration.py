@@ -112,13 +112,16 @@ class TestLockExpiration:
     @case
     async def test_a_renewal_may_also_shorten_a_lock(self, store: Case) -> None:
         """The newest word counts: the lock ends when the last renewal said."""
-        await store.start(steps=[POLL_1])
-        item = await store.provider.fetch_work_item(600.0, 0, store.handlers)
-        assert item is not None
-        await store.provider.renew_work_item_lock(item.token, store.lock_timeout)
+        await store.start(steps=["Poll-1", "Poll-2"])
+        provider = store.provider
+        for lock_timeout, shorter in ((300.0, 300.0), (600.0, store.lock_timeout)):
+            item = await provider.fetch_work_item(lock_timeout, 0, store.handlers)
+            assert item is not None
+            await provider.renew_work_item_lock(item.token, shorter)
         assert await store.find_work() is None
         await store.locks_run_out()
-        await store.take_work()
+        assert (await store.take_work()).item.step_execution_id == "Poll-2"
+        assert await store.find_work() is None
 
     @case
     async def test_many_locks_are_renewed_at_once(self, store: Case) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import random
+from typing import TypeVar
 
 import pytest
 
-from dexnb.providers import Handlers, WorkItem
+from dexnb.providers import Handlers, OrchestrationItem, WorkItem
 from dexnb.testing.conformance.case import HANDLER, POLL_1, Case, case, elapsed, refused
 
+T = TypeVar("T")
 PATIENCE = 30.0
 
 
@@ -17,6 +19,17 @@ def _park(store: Case, poll_timeout: float = PATIENCE) -> asyncio.Task[WorkItem 
     return asyncio.ensure_future(
         store.provider.fetch_work_item(store.lock_timeout, poll_timeout, store.handlers)
     )
+
+
+def _park_for_run(store: Case) -> asyncio.Task[OrchestrationItem | None]:
+    return asyncio.ensure_future(
+        store.provider.fetch_orchestration_item(store.lock_timeout, PATIENCE)
+    )
+
+
+async def _comes_at_once(store: Case, parked: asyncio.Task[T | None]) -> None:
+    assert await elapsed(asyncio.shield(parked)) < store.factory.short_poll_threshold
+    assert parked.result() is not None
 
 
 def _needs_waiting(store: Case) -> None:
@@ -84,39 +97,58 @@ class TestLongPolling:
         parked = _park(store)
         await store.advance(0.2)
         await store.start(steps=[POLL_1])
-        assert await elapsed(asyncio.shield(parked)) < store.factory.short_poll_threshold
-        assert parked.result() is not None
+        await _comes_at_once(store, parked)
 
     @case
     async def test_a_new_message_ends_the_wait(self, store: Case) -> None:
         """A parked fetch has the run as soon as the message is committed."""
         _needs_waiting(store)
         await store.start()
-        parked = asyncio.ensure_future(
-            store.provider.fetch_orchestration_item(store.lock_timeout, PATIENCE)
-        )
+        parked = _park_for_run(store)
         await store.advance(0.2)
         await store.send()
-        assert await elapsed(asyncio.shield(parked)) < store.factory.short_poll_threshold
-        assert parked.result() is not None
+        await _comes_at_once(store, parked)
 
     @case
-    async def test_whatever_frees_an_item_ends_the_wait(self, store: Case) -> None:
-        """A hand-back of either kind, a retry, and the end of a turn with new messages."""
+    async def test_a_hand_back_ends_the_wait(self, store: Case) -> None:
+        """In both queues."""
         _needs_waiting(store)
         work = await store.started_work()
         await store.send()
         run = await store.take_run()
-        await store.send()
-        parked = _park(store)
-        parked_run = asyncio.ensure_future(
-            store.provider.fetch_orchestration_item(store.lock_timeout, PATIENCE)
-        )
+        parked, parked_run = _park(store), _park_for_run(store)
         await store.advance(0.05)
         await store.provider.abandon_work_item(work.token)
-        await store.provider.ack_orchestration_item(run.token, store.turn(run))
-        assert await elapsed(asyncio.shield(parked)) < store.factory.short_poll_threshold
-        assert await elapsed(asyncio.shield(parked_run)) < store.factory.short_poll_threshold
+        await _comes_at_once(store, parked)
+        await store.provider.abandon_orchestration_item(run.token)
+        await _comes_at_once(store, parked_run)
+
+    @case
+    async def test_the_end_of_a_turn_ends_the_wait(self, store: Case) -> None:
+        """For the messages that came under the lock, and for the work that it enqueued."""
+        _needs_waiting(store)
+        run = await store.locked_run()
+        await store.send()
+        parked, parked_run = _park(store), _park_for_run(store)
+        await store.advance(0.05)
+        turn = store.turn(run, work_items=(store.work("a"),))
+        await store.provider.ack_orchestration_item(run.token, turn)
+        await _comes_at_once(store, parked)
+        await _comes_at_once(store, parked_run)
+
+    @case
+    async def test_the_end_of_an_attempt_ends_the_wait(self, store: Case) -> None:
+        """For the retry that it enqueued, and for the message that it sent."""
+        _needs_waiting(store)
+        await store.start(steps=["Poll-1", "Poll-2"])
+        failed, done = await store.take_work(), await store.take_work()
+        parked, parked_run = _park(store), _park_for_run(store)
+        await store.advance(0.05)
+        retry = store.work("a", attempt=2)
+        await store.provider.ack_work_item(failed.token, retry=retry)
+        await _comes_at_once(store, parked)
+        await store.provider.ack_work_item(done.token, store.message("a"))
+        await _comes_at_once(store, parked_run)
 
     @case
     async def test_an_item_to_come_is_delivered_when_it_is_due(self, store: Case) -> None:
@@ -154,13 +186,14 @@ class TestLongPolling:
 
     @case
     async def test_wake_ends_the_wait(self, store: Case) -> None:
-        """A parked fetch looks once more and returns empty."""
+        """Parked fetches of both queues look once more and return empty."""
         _needs_waiting(store)
-        parked = _park(store)
+        parked, parked_run = _park(store), _park_for_run(store)
         await store.advance(0.05)
         store.provider.wake()
-        assert await elapsed(asyncio.shield(parked)) < store.factory.short_poll_threshold
-        assert parked.result() is None
+        both = asyncio.gather(parked, parked_run)
+        assert await elapsed(both) < store.factory.short_poll_threshold
+        assert all(found is None for found in both.result())
 
     @case
     async def test_a_woken_fetch_sees_new_handlers(self, store: Case) -> None:

@@ -157,6 +157,8 @@ class TestQueueSemantics:
         await store.provider.enqueue_for_orchestrator(store.message("a", '"timer"', due))
         turn = store.turn(item, status="FAILED", work_items=(store.work("a", "Poll-3"),))
         await store.provider.ack_orchestration_item(item.token, turn)
+        depths = await store.provider.queue_depths()
+        assert (depths.messages, depths.work_items) == (0, 1)
         assert (await store.take_work()).item.run_id == "run-b"
         assert await store.find_work() is None
         await store.locks_run_out()

@@ -1,0 +1,97 @@
+"""`Endings`: who waits for the end of which run, and how the news reaches them."""
+
+from __future__ import annotations
+
+import asyncio
+from weakref import WeakKeyDictionary, WeakSet
+
+from dexnb.engine.patience import patiently
+from dexnb.errors import ProviderError, RunNotFound, RuntimeClosed
+from dexnb.providers import Provider
+
+LOOK_AGAIN_SECONDS = 0.5
+
+
+class Endings:
+    """The waits of one engine.
+
+    A run may be ended by another engine. One on this loop tells it at once, because run ids are
+    unique; what another process did shows in the store.
+
+    Args:
+        provider: The store, open.
+    """
+
+    def __init__(self, provider: Provider) -> None:
+        """Start with nobody waiting, on the running loop."""
+        self._provider = provider
+        self._loop = asyncio.get_running_loop()
+        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
+        self._looking: asyncio.Task[None] | None = None
+        self._again = False
+        _on_loop.setdefault(self._loop, WeakSet()).add(self)
+
+    async def wait(self, run_id: str) -> None:
+        """Wait until a run has ended, whichever engine ends it.
+
+        Raises:
+            RunNotFound: The store has no such run.
+            RuntimeClosed: The engine was closed during the wait.
+        """
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._waiting.setdefault(run_id, set()).add(future)
+        try:
+            record = await patiently(lambda: self._provider.read_run(run_id=run_id))
+            if record is None:
+                raise RunNotFound(f"run {run_id} is not in this store")
+            if record.status == "RUNNING":
+                await future
+        finally:
+            waiting = self._waiting.get(run_id, set())
+            waiting.discard(future)
+            if not waiting:
+                self._waiting.pop(run_id, None)
+
+    def ended(self, run_id: str) -> None:
+        """Tell everyone on this loop that a run has ended."""
+        for endings in tuple(_on_loop.get(self._loop, ())):
+            endings.resolve(run_id)
+
+    def look(self) -> None:
+        """Learn that another process has changed the store."""
+        self._again = True
+        if self._waiting and self._looking is None:
+            self._looking = self._loop.create_task(self._look())
+
+    def close(self) -> None:
+        """End all waits with RuntimeClosed."""
+        _on_loop.get(self._loop, WeakSet()).discard(self)
+        if self._looking is not None:
+            self._looking.cancel()
+        for futures in self._waiting.values():
+            for future in futures:
+                if not future.done():
+                    future.set_exception(RuntimeClosed("the runtime was closed during the wait"))
+
+    def resolve(self, run_id: str) -> None:
+        """End this engine's own waits for a run."""
+        for future in self._waiting.get(run_id, ()):
+            if not future.done():
+                future.set_result(None)
+
+    async def _look(self) -> None:
+        try:
+            while self._again:
+                self._again = False
+                for run_id in list(self._waiting):
+                    record = await self._provider.read_run(run_id=run_id)
+                    if record is not None and record.status != "RUNNING":
+                        self.resolve(run_id)
+        except ProviderError:
+            # The store will not tell again of this change.
+            self._loop.call_later(LOOK_AGAIN_SECONDS, self.look)
+        finally:
+            self._looking = None
+
+
+_on_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakSet[Endings]] = WeakKeyDictionary()

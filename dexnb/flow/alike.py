@@ -1,0 +1,76 @@
+"""Whether a value that was stored and read again is still what was given."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from datetime import datetime, time
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from dexnb.model.shown import shown
+
+_PLAIN = (str, int, float, bytes)
+_Part = tuple[Any, Any, str]
+
+
+def difference(given: Any, back: Any, path: str = "value") -> str | None:
+    """Say where and how a value that was read back is another one; None if it is the same.
+
+    An int where a float is declared, and a subclass of a plain type, become the plain type.
+    """
+    if type(given) is not type(back) and not _becomes(given, type(back)):
+        return f"{path} is {_kind(given)} and would be read back as {_kind(back)}"
+    whole = isinstance(back, list | tuple | dict)
+    if len(given) == len(back) if whole else _is_record(back):
+        return next(filter(None, (difference(*part) for part in _parts(given, back, path))), None)
+    if not whole and _same(given, back):
+        return None
+    return f"{path} is {shown(given)} and would be read back as {shown(back)}"
+
+
+def _becomes(given: Any, kind: type) -> bool:
+    if isinstance(given, bool | Enum) or kind not in _PLAIN:
+        return False
+    return isinstance(given, kind) or (kind is float and isinstance(given, int))
+
+
+def _is_record(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, Enum)
+
+
+def _parts(given: Any, back: Any, path: str) -> Iterator[_Part]:
+    if isinstance(back, dict):
+        for (key, item), (key_back, item_back) in zip(given.items(), back.items(), strict=True):
+            yield key, key_back, f"key of {path}"
+            yield item, item_back, f"{path}[{shown(key)}]"
+    elif isinstance(back, list | tuple):
+        for index, (item, item_back) in enumerate(zip(given, back, strict=True)):
+            yield item, item_back, f"{path}[{index}]"
+    else:
+        for field in dataclasses.fields(back):
+            name = field.name
+            yield getattr(given, name, None), getattr(back, name, None), f"{path}.{name}"
+
+
+def _same(given: Any, back: Any) -> bool:
+    if isinstance(back, float):
+        both_nan = given != given and back != back  # noqa: PLR0124 - what only NaN does
+        return both_nan or (given == back and math.copysign(1, given) == math.copysign(1, back))
+    if isinstance(back, datetime | time):
+        # Not by ==, which never holds between zones in the hour that a clock change repeats.
+        return bool(given.isoformat() == back.isoformat())
+    if isinstance(back, Decimal):
+        return str(given) == str(back)
+    return bool(given == back)
+
+
+def _kind(value: Any) -> str:
+    kind = type(value)
+    return (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )

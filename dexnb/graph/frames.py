@@ -1,0 +1,170 @@
+"""`Frame`: a function under reading, and the way from a call to the helper that it calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from dexnb.graph.paths import Paths, inside, walk_paths
+from dexnb.graph.scope import UNKNOWN, Scope, attribute_of
+from dexnb.graph.source import Tree, is_users, plain_function, read_source
+
+DEEPEST = 2
+"""How many calls deep helpers are followed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A function under reading.
+
+    Args:
+        tree: Its text.
+        scope: The names it sees.
+        paths: What it returns and assigns.
+        depth: How many calls lie between it and the Step's method.
+        arguments: What its parameters were given, each with the frame that the expression is of.
+        outer: The frame of the function around it, for one defined inside.
+    """
+
+    tree: Tree
+    scope: Scope
+    paths: Paths
+    depth: int = 0
+    arguments: dict[str, tuple[ast.expr, Frame]] = field(default_factory=dict)
+    outer: Frame | None = None
+
+    def follow(self, call: ast.Call) -> Frame | None:
+        """Give the frame of a called helper, or None where it cannot or need not be read."""
+        if self.depth >= DEEPEST:
+            return None
+        nested = self._nested(call.func)
+        if nested is not None:
+            tree, home = nested
+            arguments = _bind(tree, call, self, skip=0)
+            return Frame(tree, home.scope, walk_paths(tree), self.depth + 1, arguments, home)
+        callee, owner = self.callee(call.func)
+        function = plain_function(callee)
+        if function is None or not is_users(function):
+            return None
+        fixed = self.scope.fixed or not self._is_copied(call.func, callee, function, owner)
+        frame = read_frame(function, owner, self.depth + 1, fixed=fixed)
+        if frame is None:
+            return None
+        skip = 0 if owner is None else 1
+        frame.arguments.update(_bind(frame.tree, call, self, skip=skip))
+        return frame
+
+    def _nested(self, function: ast.expr) -> tuple[Tree, Frame] | None:
+        frame: Frame | None = self
+        while frame is not None and isinstance(function, ast.Name):
+            if function.id in frame.paths.functions:
+                return frame.paths.functions[function.id], frame
+            frame = frame.outer
+        return None
+
+    def _is_copied(
+        self, expression: ast.expr, callee: Any, function: FunctionType, owner: Any
+    ) -> bool:
+        """Tell whether a run gets its own copy of a helper, as the engine makes them.
+
+        That are methods found on the Step itself, and functions of the caller's own module.
+        """
+        if owner is not None:
+            return not _is_super(expression)
+        same_module = function.__globals__ is self.scope.function.__globals__
+        return same_module and isinstance(callee, FunctionType)
+
+    def callee(self, function: ast.expr) -> tuple[Any, Any]:
+        """Give what a callee expression stands for, and the instance it is bound to."""
+        owner = self.scope.owner
+        match function:
+            case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name):
+                return self._inherited(name), owner
+            case ast.Attribute(value=base):
+                bound = self.scope.look(base)
+                found = self.scope.look(function)
+                method = owner is not None and bound is owner and not _is_static(bound, function)
+                return found, owner if method else None
+            case _:
+                return self.scope.look(function), None
+
+    def _inherited(self, name: str) -> Any:
+        """Give what `super()` would find: past the class that defines this function."""
+        passed = False
+        for each in type(self.scope.owner).__mro__:
+            if passed and name in vars(each):
+                return attribute_of(each, name)
+            passed = passed or any(
+                plain_function(value) is self.scope.function for value in vars(each).values()
+            )
+        return UNKNOWN
+
+    def calls(self) -> Iterator[ast.Call]:
+        """Give every call in this function, those of functions inside it too."""
+        for statement in self.tree.body:
+            for node in inside(statement):
+                if isinstance(node, ast.Call):
+                    yield node
+
+
+def read_frame(
+    function: FunctionType, owner: Any = None, depth: int = 0, *, fixed: bool = False
+) -> Frame | None:
+    """Read a function; None where its source is not there.
+
+    One that assigns globals is `fixed` in any case: its assignments are meant for everybody.
+    """
+    source = read_source(function)
+    if source is None:
+        return None
+    fixed = fixed or any(isinstance(node, ast.Global) for node in ast.walk(source.tree))
+    scope = Scope(function, owner, fixed=fixed)
+    return Frame(source.tree, scope, walk_paths(source.tree), depth)
+
+
+def reachable(frame: Frame) -> Iterator[Frame]:
+    """Give a frame and those of the helpers that it calls, each function once."""
+    seen: set[Tree | FunctionType] = set()
+    waiting = [frame]
+    while waiting:
+        current = waiting.pop(0)
+        key = current.tree if current.outer is not None else current.scope.function
+        if key in seen:
+            continue
+        seen.add(key)
+        yield current
+        found = (current.follow(call) for call in current.calls())
+        waiting.extend(each for each in found if each is not None)
+
+
+def _is_super(expression: ast.expr) -> bool:
+    match expression:
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
+            return True
+        case _:
+            return False
+
+
+def _is_static(owner: Any, function: ast.Attribute) -> bool:
+    for each in type(owner).__mro__:
+        if function.attr in vars(each):
+            return isinstance(vars(each)[function.attr], staticmethod)
+    return False
+
+
+def _bind(tree: Tree, call: ast.Call, caller: Frame, *, skip: int) -> dict[str, Any]:
+    """Match a call's arguments with parameters; what is not given has its default."""
+    parameters = [*tree.args.posonlyargs, *tree.args.args]
+    names = [parameter.arg for parameter in parameters][skip:]
+    bound: dict[str, Any] = {}
+    for name, argument in zip(names, call.args, strict=False):
+        if isinstance(argument, ast.Starred):
+            break
+        bound[name] = (argument, caller)
+    for keyword in call.keywords:
+        if keyword.arg is not None:
+            bound[keyword.arg] = (keyword.value, caller)
+    return bound

@@ -1,0 +1,134 @@
+"""A function's source as a syntax tree, read per method and always of its current definition.
+
+Looking up a method works in notebook cells too, because IPython keeps their text; looking up a
+class does not. Nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+Tree = ast.FunctionDef | ast.AsyncFunctionDef
+_FUTURE_FLAGS = 0x1FE0000
+_REWRITTEN = "@py"
+"""What pytest's rewriting of assert adds to a function's names."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A function with its tree; line and column numbers are those of its file or cell."""
+
+    function: FunctionType
+    tree: Tree
+
+    @property
+    def file(self) -> str:
+        """Name the file or cell."""
+        return self.function.__code__.co_filename
+
+
+def plain_function(thing: Any) -> FunctionType | None:
+    """Give the function behind a method, a wrapper or a static method; None where there is none."""
+    thing = getattr(thing, "__func__", thing)
+    try:
+        thing = inspect.unwrap(thing)
+    except ValueError:
+        return None
+    return thing if isinstance(thing, FunctionType) else None
+
+
+def read_source(function: FunctionType) -> Source | None:
+    """Give a function's tree, or None where its text is not there or is another one by now."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError, IndexError, SyntaxError):
+        return None
+    tree = _parse("".join(lines), max(first, 1))
+    if tree is None or not _fits(tree, function.__code__):
+        return None
+    return Source(function, tree)
+
+
+def _parse(text: str, first: int) -> Tree | None:
+    # An indented method is put under an `if`, which also keeps its columns.
+    indented = text[:1].isspace()
+    try:
+        module = ast.parse(f"if True:\n{text}" if indented else text)
+    except (SyntaxError, ValueError):
+        return None
+    statement = module.body[0] if module.body else None
+    if indented and isinstance(statement, ast.If):
+        statement = statement.body[0]
+        first -= 1
+    if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        return None
+    ast.increment_lineno(statement, first - 1)
+    return statement
+
+
+def _fits(tree: Tree, code: CodeType) -> bool:
+    """Tell whether the text makes this code: a file may have been edited after its import."""
+    if tree.name != code.co_name:
+        return False
+    bare = type(tree)(**{**dict(ast.iter_fields(tree)), "decorator_list": []})
+    ast.copy_location(bare, tree)
+    try:
+        module = compile(
+            ast.Module([bare], []),
+            code.co_filename,
+            "exec",
+            flags=code.co_flags & _FUTURE_FLAGS,
+            dont_inherit=True,
+        )
+    except (SyntaxError, ValueError):
+        return False
+    made = next((c for c in _codes(module) if c.co_name == code.co_name and c is not module), None)
+    if made is None:
+        return False
+    ours, theirs = _words(made), _words(code)
+    if any(str(word).startswith(_REWRITTEN) for word in theirs):
+        return ours <= theirs
+    return ours == theirs
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _words(code: CodeType) -> set[Any]:
+    """Give the names and constants of a function and of those inside it."""
+    words: set[Any] = set()
+    for each in _codes(code):
+        names = (*each.co_names, *each.co_freevars, *each.co_cellvars, *each.co_varnames)
+        words.update(map(_unmangled, names))
+        words.update(repr(c) for c in each.co_consts if not isinstance(c, CodeType))
+    # A class around the function adds this cell; the text of the function alone does not.
+    words.discard("__class__")
+    return words
+
+
+def _unmangled(name: str) -> str:
+    if name.startswith("_") and "__" in name[1:] and not name.startswith("__"):
+        return name[name.index("__", 1) :]
+    return name
+
+
+def is_users(function: FunctionType) -> bool:
+    """Tell whether a function is the user's own: of neither dexnb nor the standard library.
+
+    dexnb's examples count as the user's: they are read like any other Flow.
+    """
+    module = str(function.__globals__.get("__name__", ""))
+    top = module.partition(".")[0]
+    if module.startswith("dexnb."):
+        return module.startswith("dexnb.examples.")
+    return top not in sys.stdlib_module_names or top in ("__main__", "__mp_main__")

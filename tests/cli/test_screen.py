@@ -1,0 +1,153 @@
+"""The picture of a run: what stands on a terminal of 80 columns, and what never may."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from dexnb.cli.screen import BLUE, meter, picture
+from dexnb.cli.view import RunView
+from tests.cli.logs import HOSTILE, Log, polling
+
+
+def console(width: int = 80) -> Console:
+    """Make a terminal that writes into memory."""
+    file = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    return Console(file=file, width=width, force_terminal=True, color_system="truecolor")
+
+
+def drawn(log: Log, now: float, terminal: Console | None = None, hint: str = "") -> str:
+    """Draw a log at a time; give it without its styles."""
+    terminal = terminal or console()
+    view = RunView()
+    view.apply(log.events)
+    with terminal.capture() as capture:
+        terminal.print(picture(view, now, terminal, hint))
+    return re.sub(r"\x1b\[[0-9;]*m", "", capture.get())
+
+
+def row(text: str, label: str) -> str:
+    """Give the row of a panel that begins with a label."""
+    (found,) = (line for line in text.splitlines() if line.startswith(f"│ {label} "))
+    return found.removeprefix(f"│ {label}").removesuffix("│").strip()
+
+
+def test_a_poll_loop_is_shown_with_its_limits() -> None:
+    """Round, heartbeat age, checkpoint, both budgets and the messages, each with its words."""
+    text = drawn(polling(), 105.5, hint="Ctrl-C stops watching")
+    assert "RUNNING  job-1  5.5 s  run 01234567" in text
+    assert "AwaitJob-1  attempt 1 of 3" in text
+    assert row(text, "now") == "round 3, sleeping for 1.4 s  sleep, line 97"
+    assert row(text, "heartbeat").endswith("1.4 s of 1 min")
+    assert row(text, "checkpoint") == '"RUNNING"'
+    assert row(text, "method").endswith("5.5 s of 10 min")
+    assert row(text, "total").endswith("5.5 s of 10 min")
+    assert "2.1 s JobProgress state=RUNNING" in text
+    assert text.rstrip().endswith("Ctrl-C stops watching")
+
+
+def test_a_call_is_told_from_a_sleep() -> None:
+    """What the Step waits for now is what a hung API looks like."""
+    text = drawn(polling().call(106.1), 115.1)
+    assert row(text, "now") == "round 4, in call for 9.0 s  HttpJobs.status, line 87"
+
+
+@pytest.mark.parametrize(
+    ("age", "words"),
+    [
+        (49.9, "49.9 s of 1 min"),
+        (50.1, "50.1 s of 1 min, in margin"),
+        (75.0, "1 min 15 s of 1 min, over"),
+    ],
+)
+def test_a_heartbeat_in_the_last_ten_seconds_is_in_the_margin(age: float, words: str) -> None:
+    """The words say it, not the colour alone; the bar has a line where the margin begins."""
+    heartbeat = row(drawn(polling(), 104.1 + age), "heartbeat")
+    assert heartbeat.endswith(words)
+    assert heartbeat.index("┃") == pytest.approx(31 * 50 / 60, abs=1)
+
+
+def test_a_short_heartbeat_timeout_has_no_margin() -> None:
+    """A teaching limit of a few seconds is not all margin."""
+    log = Log().scheduled(100).begun(100, heartbeat_timeout=2.0).call(100)
+    heartbeat = row(drawn(log, 101), "heartbeat")
+    assert heartbeat.endswith("1.0 s of 2 s")
+    assert "┃" not in heartbeat
+
+
+def test_between_attempts_the_countdown_and_the_failure_are_shown() -> None:
+    """Nothing beats there, so there is no bar for it."""
+    log = polling().failed(106, detail="no route")
+    log.add("retry_scheduled", 106, "AwaitJob-1", 1, attempt=2, delay=2.0)
+    text = drawn(log, 106.5)
+    assert row(text, "now") == "attempt 2 of 3 follows in 1.5 s"
+    assert row(text, "attempt 1") == "builtins.ValueError: no route"
+    assert "│ heartbeat" not in text
+
+
+def test_an_ended_run_shows_how_each_step_ended() -> None:
+    """Steps that are over are one line each, with mark and words."""
+    log = polling().completed(106).closed(106)
+    text = drawn(log, 300)
+    assert "COMPLETED  job-1  6.0 s" in text
+    assert "✓  AwaitJob-1  attempt 1, 3 rounds, 6.0 s  graceful_complete: done" in text
+
+
+def test_a_failed_run_says_why() -> None:
+    """The error stands under the status."""
+    text = drawn(polling().closed(106, "FAILED", "disk full"), 106)
+    assert "FAILED  job-1" in text
+    assert "│ disk full" in text
+
+
+def test_a_run_that_waits_for_code_says_so() -> None:
+    """A wait without a reason on the screen is never shown."""
+    terminal, view = console(), RunView()
+    view.apply(Log().scheduled(100).events)
+    view.waiting_for_code = "waits for code: no Step named AwaitJob; registered: Other"
+    with terminal.capture() as capture:
+        terminal.print(picture(view, 101, terminal))
+    assert "no Step named AwaitJob" in capture.get()
+
+
+@pytest.mark.parametrize("width", [1, 20, 40, 80, 200])
+def test_every_line_fits_the_terminal(width: int) -> None:
+    """Also with wide letters and long names; in a live view a wrapped line would tear it."""
+    log = Log("猫" * 100, "flow-" + "x" * 300).scheduled(100).begun(100)
+    log.call(100).message(101, '"' + "猫" * 300 + '"').failed(102, detail="d" * 900)
+    log.add("log", 102, "AwaitJob-1", 1, source="stdout", line="l" * 3000)
+    text = drawn(log, 103, console(width), hint="h" * 300)
+    assert max(cell_len(line) for line in text.splitlines()) <= width
+
+
+def test_texts_from_outside_cannot_reach_the_terminal() -> None:
+    """Markup is shown as text; escapes, line ends and turned writing are made visible."""
+    log = Log(HOSTILE, HOSTILE).scheduled(100, "AwaitJob-1").begun(100, checkpoint=f'"{HOSTILE}"')
+    log.add("round_call", 100, "AwaitJob-1", 1, line=1, what=HOSTILE)
+    log.add("stream_message", 101, "AwaitJob-1", 1, stream=HOSTILE, value=HOSTILE)
+    log.add("log", 101, "AwaitJob-1", 1, source=HOSTILE, line=HOSTILE)
+    log.failed(102, detail=HOSTILE, error_type=HOSTILE)
+    log.scheduled(102, f"{HOSTILE}-1").completed(103, f"{HOSTILE}-1", output=HOSTILE)
+    log.completed(103, kind=HOSTILE, has_output=False, reason=HOSTILE)
+    ended = log.closed(104, "FAILED", HOSTILE)
+    for text in (drawn(log, 103, console(400)), drawn(ended, 105, console(400))):
+        assert not set(text) & set("\x1b\r\u202e\ud800")
+        assert "[bold red]x[/bold red]" in text
+        assert len(text) < 100 * 400
+
+
+@pytest.mark.parametrize(("value", "full"), [(-5, 0), (0, 0), (30, 16), (60, 31), (600, 31)])
+def test_a_meter_is_never_more_than_full(value: float, full: int) -> None:
+    """Nor less than empty."""
+    bar = meter(value, 60, BLUE, console()).plain
+    assert len(bar) == 31
+    assert len(bar.rstrip("░")) == pytest.approx(full, abs=1)
+
+
+def test_a_limit_of_zero_is_used_up() -> None:
+    """Where nothing is allowed, nothing divides by it."""
+    assert set(meter(1, 0, BLUE, console()).plain) == {"█"}

@@ -1,0 +1,130 @@
+"""Runs by their flow ids, and what a runtime says before its start and behind its end."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from dexnb import Flow, Step, StepDecision, StepList, graceful_complete
+from dexnb.engine import Runtime
+from dexnb.errors import FlowAlreadyStartedError, RunNotFound, RuntimeClosed
+from dexnb.flow.context import AsyncContext
+from dexnb.providers import MemoryProvider
+from tests.engine.flows import finished, flow, history, virtual, with_runtime
+
+
+def clock() -> float:
+    """Give engine time."""
+    return asyncio.get_running_loop().time()
+
+
+async def end(context: AsyncContext, input: Any) -> StepDecision:
+    """Complete with the attempt's number."""
+    return graceful_complete(context.attempt)
+
+
+async def nap(context: AsyncContext, input: Any) -> StepDecision:
+    """Work for ten seconds and complete with the attempt's number."""
+    await asyncio.sleep(10)
+    return graceful_complete(context.attempt)
+
+
+@with_runtime
+async def test_start_attaches_to_an_open_id(runtime: Runtime) -> None:
+    """The same id and Flow give the run that is open, and its input stands."""
+    one = await runtime.start(flow(nap), "flow", 1)
+    two = await runtime.start(flow(nap), "flow", 2)
+    assert two.run_id == one.run_id
+    assert (await two.state()).input == 1
+    assert len(await runtime.runs()) == 1
+    await finished(two)
+
+
+@with_runtime
+async def test_start_begins_anew_on_a_closed_id(runtime: Runtime) -> None:
+    """A new run of the same id; `get` gives the newest."""
+    one = await runtime.start(flow(end), "flow")
+    await finished(one)
+    two = await runtime.start(flow(end), "flow")
+    assert two.run_id != one.run_id
+    await finished(two)
+    assert (await runtime.get("flow")).run_id == two.run_id
+    assert [run.run_id for run in await runtime.runs()] == [two.run_id, one.run_id]
+    assert len(await history(one)) == len(await history(two)) == 4
+
+
+@with_runtime
+async def test_start_refuses_an_open_id_of_another_flow(runtime: Runtime) -> None:
+    """The text names both Flows and the ways out."""
+    await runtime.start(flow(nap, name="One"), "flow")
+    with pytest.raises(FlowAlreadyStartedError, match="open run of One, not of Two: use another"):
+        await runtime.start(flow(nap, name="Two"), "flow")
+
+
+@with_runtime
+async def test_an_id_that_nobody_used_is_not_found(runtime: Runtime) -> None:
+    """The error names it."""
+    with pytest.raises(RunNotFound, match="no run of flow id nobody"):
+        await runtime.get("nobody")
+
+
+class Other(Step[int]):
+    """A Step written as a class, as users do."""
+
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
+        """Complete with the input."""
+        return graceful_complete(input + 1)
+
+
+class Written(Flow[int]):
+    """A Flow written as a class."""
+
+    def get_steps(self) -> StepList[int]:
+        """Give its one Step."""
+        return StepList.start_step(Other())
+
+
+@virtual
+async def test_a_runtime_that_is_not_open_says_so() -> None:
+    """Before the block and behind it, no internal error is shown."""
+    runtime = Runtime(MemoryProvider())
+    with pytest.raises(RuntimeClosed, match="not open yet"):
+        await runtime.start(Written(), "flow", 1)
+    runtime.register(Written())
+    async with runtime:
+        run = await runtime.start(Written(), "flow", 1)
+        assert (await finished(run)).output == 2
+    for use in (
+        lambda: runtime.start(Written(), "flow", 1),
+        lambda: runtime.get("flow"),
+        runtime.runs,
+        run.state,
+        run.status,
+        run.result,
+        run.wait,
+        run.events,
+        lambda: run.stream("x"),
+        run.stop,
+    ):
+        with pytest.raises(RuntimeClosed, match="closed"):
+            await use()
+    with pytest.raises(RuntimeClosed, match="works once"):
+        async with runtime:
+            pass
+    await runtime.close()
+
+
+@virtual
+async def test_a_wait_is_ended_when_the_runtime_is_closed() -> None:
+    """It neither hangs nor pretends that the run had ended."""
+    runtime = Runtime(MemoryProvider())
+    await runtime.engine.start()
+    run = await runtime.start(flow(nap), "flow")
+    wait = asyncio.ensure_future(run.wait())
+    await asyncio.sleep(1)
+    await asyncio.gather(runtime.close(), runtime.close())
+    with pytest.raises(RuntimeClosed, match="closed during the wait"):
+        await wait
+    assert clock() == 1

@@ -1,0 +1,63 @@
+"""Records the logs that the demo plays and the tests fold: runs in virtual time, in a second.
+
+Run it in the repository's environment: `python widgets/demo/record.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from dexnb.clock import Clock
+from dexnb.engine import Runtime
+from dexnb.examples import polling
+from dexnb.graph import read_graph
+from dexnb.jobs import Faults, InProcessJobs, JobScript, JobState
+from dexnb.model.event import Event, save_log
+from dexnb.model.run_view import view_of
+from dexnb.providers import MemoryProvider
+
+LOGS = Path(__file__).parent / "logs"
+LONG = JobScript(phases=((JobState.QUEUED, 40.0), (JobState.RUNNING, 290.0)))
+RECORDINGS: dict[str, InProcessJobs] = {
+    "healthy": InProcessJobs(LONG, Faults(seed=3, latency=(0.6, 3.4))),
+    "retry": InProcessJobs(
+        LONG, Faults(seed=5, latency=(0.8, 3.2), outages=((128.0, 142.0),))
+    ),
+    "recovery": InProcessJobs(
+        JobScript(phases=((JobState.QUEUED, 20.0), (JobState.RUNNING, 900.0))),
+        Faults(seed=7, latency=(0.8, 3.2), hang_windows=((90.0, 2000.0),)),
+    ),
+}
+
+
+async def _record(name: str, jobs: InProcessJobs) -> tuple[list[Event], list[Event]]:
+    flow = polling.PollingFlow(jobs)
+    async with Runtime(MemoryProvider()) as runtime:
+        run = await runtime.start(flow, f"order-{name}")
+        await run.wait()
+        # The dispatchers' last fetches end with the long poll.
+        await asyncio.sleep(31)
+        return await run.events(), runtime.engine.telemetry.events("")
+
+
+def main() -> None:
+    """Record every run, and the Flow's graph."""
+    polling.POLL_INTERVAL = timedelta(seconds=12)
+    polling.JOB_CALL_TIMEOUT = timedelta(seconds=5)
+    polling.HEARTBEAT_TIMEOUT = timedelta(seconds=30)
+    graph: dict[str, Any] = read_graph(polling.PollingFlow(InProcessJobs())).to_json()
+    (LOGS / "polling.graph.json").write_text(json.dumps(graph, indent=1) + "\n", "utf-8")
+    for name, jobs in RECORDINGS.items():
+        events, engine = Clock.virtual().run(_record(name, jobs))
+        save_log(events, LOGS / f"{name}.jsonl")
+        save_log(engine, LOGS / f"{name}.engine.jsonl")
+        view = json.dumps(view_of(events))
+        (LOGS / f"{name}.view.json").write_text(view + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

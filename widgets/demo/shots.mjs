@@ -1,0 +1,37 @@
+/** Pictures of the demo, to be looked at: `node demo/shots.mjs FOLDER [NAME...]`. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { address, withBrowser } from "./browser.mjs";
+
+const SHOTS = {
+  light: { query: "log=retry&at=250&still" },
+  dark: { query: "log=retry&at=250&still&theme=dark" },
+  narrow: { query: "log=retry&at=250&still&width=800", width: 828 },
+  phone: { query: "log=retry&at=250&still&width=480", width: 508 },
+  failed: { query: "log=recovery&at=300&still" },
+  healthy: { query: "log=healthy&at=400&still&theme=dark" },
+  begin: { query: "log=healthy&at=9&still" },
+  dispatcher: { query: "log=retry&at=250&still", click: "Dispatcher" },
+  dispatcherdark: { query: "log=recovery&at=60&theme=dark&speed=1", click: "Dispatcher" },
+  crowd: { query: "crowd=12&rate=2000&at=30&still" },
+};
+
+const [folder = "demo/shots", ...names] = process.argv.slice(2);
+await mkdir(folder, { recursive: true });
+await withBrowser(async (context) => {
+  const page = await context.newPage();
+  page.on("console", (message) => console.log(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => console.log(`error: ${error.message}`));
+  page.on("request", (request) => {
+    if (!request.url().startsWith("file:")) console.log(`request: ${request.url()}`);
+  });
+  for (const name of names.length > 0 ? names : Object.keys(SHOTS)) {
+    const { query, width = 1240, click } = SHOTS[name];
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(address(query));
+    if (click) await page.getByRole("tab", { name: click }).click();
+    await page.waitForTimeout(600);
+    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+    console.log(join(folder, `${name}.png`));
+  }
+});

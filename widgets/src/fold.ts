@@ -1,0 +1,348 @@
+/**
+ * The fold of a run's log into what a page shows of it: the twin of `dexnb.model.run_view`, with
+ * equal results on the same logs. It changes the view in place.
+ */
+
+import type {
+  AttemptView,
+  Event,
+  Failure,
+  FlowStatus,
+  Json,
+  Limits,
+  LogRow,
+  Mark,
+  MessageRow,
+  NoteRow,
+  Row,
+  RunView,
+  StepView,
+  TakenEdge,
+} from "./documents";
+import { oneDecimal } from "./numbers";
+
+export const MOST_MARKS = 600;
+export const MERGED = 10;
+export const MOST_BEATS = 600;
+export const MOST_ROWS = 500;
+
+type Change = (view: RunView, event: Event) => void;
+
+export function newView(): RunView {
+  return {
+    flow_id: "",
+    run_id: "",
+    flow_type: "",
+    status: "WAITING",
+    error_type: "",
+    error_message: "",
+    started_at: null,
+    closed_at: null,
+    time: 0,
+    wall_offset: 0,
+    overrides: {},
+    steps: {},
+    taken: [],
+    messages: [],
+    message_count: 0,
+    log: [],
+    log_count: 0,
+    notes: [],
+  };
+}
+
+export function viewOf(events: Iterable<Event>): RunView {
+  const view = newView();
+  for (const event of events) apply(view, event);
+  return view;
+}
+
+/** Fold one event in; kinds that show nothing change only the time. */
+export function apply(view: RunView, event: Event): void {
+  view.time = Math.max(view.time, event.time);
+  view.wall_offset = event.wall - event.time;
+  CHANGES.get(event.kind)?.(view, event);
+}
+
+function flowStarted(view: RunView, event: Event): void {
+  view.flow_id = event.flow_id;
+  view.run_id = event.run_id;
+  view.flow_type = event.payload.flow_type as string;
+  view.overrides = event.payload.overrides as Record<string, Json>;
+  view.status = "RUNNING";
+  view.started_at = event.time;
+}
+
+/** Give an execution's entry; telemetry may come before the event that schedules it. */
+function stepOf(view: RunView, event: Event): StepView {
+  const key = event.step_execution_id;
+  if (Object.hasOwn(view.steps, key)) return view.steps[key] as StepView;
+  const made: StepView = {
+    step_type: key.slice(0, Math.max(key.lastIndexOf("-"), 0)),
+    from: "",
+    scheduled_at: event.time,
+    ended_at: null,
+    outcome: "",
+    recovery_error: null,
+    retry_at: null,
+    attempts: [],
+  };
+  // A plain assignment of the key "__proto__" would not make an entry.
+  Object.defineProperty(view.steps, key, {
+    value: made,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+  return made;
+}
+
+function stepScheduled(view: RunView, event: Event): void {
+  const step = stepOf(view, event);
+  const { payload } = event;
+  step.step_type = payload.step_type as string;
+  step.from = payload.from_step_execution_id as string;
+  step.scheduled_at = event.time;
+  step.recovery_error = payload.recovery_error as unknown as Failure | null;
+  if (!Object.hasOwn(view.steps, step.from)) return;
+  const origin = (view.steps[step.from] as StepView).step_type;
+  const kind = step.recovery_error === null ? "transition" : "failure_transition";
+  const edge: TakenEdge = [origin, step.step_type, kind];
+  if (!view.taken.some((known) => known.every((part, index) => part === edge[index]))) {
+    view.taken.push(edge);
+  }
+}
+
+function stepCompleted(view: RunView, event: Event): void {
+  const decision = event.payload.decision as { kind: string };
+  endStep(view, event, decision.kind);
+}
+
+function endStep(view: RunView, event: Event, outcome: string): void {
+  const step = stepOf(view, event);
+  step.ended_at = event.time;
+  step.outcome = outcome;
+  step.retry_at = null;
+  for (const attempt of step.attempts) {
+    if (attempt.ended_at === null) closeAttempt(attempt, event.time, outcome);
+  }
+}
+
+function knobsChanged(view: RunView, event: Event): void {
+  view.overrides = { ...view.overrides, ...(event.payload.overrides as Record<string, Json>) };
+}
+
+function flowClosed(view: RunView, event: Event): void {
+  view.status = event.payload.status as FlowStatus;
+  view.error_type = event.payload.error_type as string;
+  view.error_message = event.payload.error_message as string;
+  view.closed_at = event.time;
+}
+
+function attemptStarted(view: RunView, event: Event): void {
+  const step = stepOf(view, event);
+  for (const attempt of step.attempts) {
+    if (attempt.ended_at === null && attempt.attempt !== event.attempt) {
+      // The engine that ran it is gone and could not say so.
+      closeAttempt(attempt, Math.max(attempt.last_sign, attempt.started_at), "lost");
+    }
+  }
+  step.retry_at = null;
+  const attempt = newAttempt(step, event);
+  const { payload } = event;
+  attempt.limits = {
+    execute_method_timeout: payload.execute_method_timeout as number,
+    heartbeat_timeout: payload.heartbeat_timeout as number,
+    maximum_attempts: payload.maximum_attempts as number,
+    total_duration: payload.total_duration as number,
+  };
+  attempt.first_attempt_at = payload.first_attempt_at as number | null;
+  attempt.resumed_from = payload.checkpoint as string | null;
+  attempt.checkpoint = payload.checkpoint as string | null;
+}
+
+function attemptOf(view: RunView, event: Event): AttemptView {
+  const step = stepOf(view, event);
+  for (let index = step.attempts.length - 1; index >= 0; index -= 1) {
+    const attempt = step.attempts[index] as AttemptView;
+    if (attempt.attempt === event.attempt) return attempt;
+  }
+  return newAttempt(step, event);
+}
+
+function newAttempt(step: StepView, event: Event): AttemptView {
+  const made: AttemptView = {
+    attempt: event.attempt,
+    started_at: event.time,
+    ended_at: null,
+    outcome: "",
+    failure: null,
+    limits: null,
+    first_attempt_at: null,
+    resumed_from: null,
+    rounds: 0,
+    phase: "",
+    phase_since: event.time,
+    phase_line: 0,
+    phase_what: "",
+    marks: [],
+    beats: [],
+    beat_count: 0,
+    last_sign: event.time,
+    longest_silence: 0,
+    checkpoint: null,
+    checkpoint_at: null,
+    late_writes: 0,
+  };
+  step.attempts.push(made);
+  return made;
+}
+
+function limitsChanged(view: RunView, event: Event): void {
+  attemptOf(view, event).limits = event.payload as unknown as Limits;
+}
+
+function attemptEnded(view: RunView, event: Event): void {
+  const attempt = attemptOf(view, event);
+  const { payload } = event;
+  const failure = (payload.failure ?? null) as unknown as Failure | null;
+  attempt.failure = failure;
+  const calm = (payload.decision as string) || ((payload.reason ?? "") as string);
+  closeAttempt(attempt, event.time, failure ? "failed" : calm);
+}
+
+function closeAttempt(attempt: AttemptView, time: number, outcome: string): void {
+  endPhase(attempt, time);
+  attempt.phase = "";
+  attempt.ended_at = time;
+  attempt.outcome = outcome;
+  attempt.longest_silence = Math.max(attempt.longest_silence, time - attempt.last_sign);
+}
+
+function retryScheduled(view: RunView, event: Event): void {
+  stepOf(view, event).retry_at = event.time + (event.payload.delay as number);
+}
+
+function roundCall(view: RunView, event: Event): void {
+  const attempt = attemptOf(view, event);
+  attempt.rounds += 1;
+  beginPhase(attempt, event, "call");
+}
+
+function roundSleep(view: RunView, event: Event): void {
+  beginPhase(attemptOf(view, event), event, "sleep");
+}
+
+function beginPhase(attempt: AttemptView, event: Event, phase: "call" | "sleep"): void {
+  endPhase(attempt, event.time);
+  attempt.phase = phase;
+  attempt.phase_since = event.time;
+  attempt.phase_line = event.payload.line as number;
+  attempt.phase_what = event.payload.what as string;
+}
+
+function endPhase(attempt: AttemptView, time: number): void {
+  if (!attempt.phase) return;
+  const inCall = attempt.phase === "call" ? time - attempt.phase_since : 0;
+  attempt.marks.push([attempt.phase, attempt.phase_since, time, inCall]);
+  if (attempt.marks.length > MOST_MARKS) {
+    const half = MOST_MARKS / 2;
+    attempt.marks = [...merge(attempt.marks.slice(0, half)), ...attempt.marks.slice(half)];
+  }
+}
+
+function merge(marks: Mark[]): Mark[] {
+  const merged: Mark[] = [];
+  for (let start = 0; start < marks.length; start += MERGED) {
+    const part = marks.slice(start, start + MERGED);
+    const first = part[0] as Mark;
+    const last = part[part.length - 1] as Mark;
+    const inCall = part.reduce((sum, mark) => sum + mark[3], 0);
+    merged.push(["many", first[1], last[2], inCall]);
+  }
+  return merged;
+}
+
+function heartbeat(view: RunView, event: Event): void {
+  const attempt = attemptOf(view, event);
+  sign(attempt, event.time);
+  attempt.beat_count += 1;
+  attempt.beats.push(event.time);
+  if (attempt.beats.length > MOST_BEATS) {
+    // Every second one of the older half goes: the picture thins out, its span stays.
+    const half = MOST_BEATS / 2;
+    attempt.beats = attempt.beats.filter((_, index) => index >= half || index % 2 === 0);
+  }
+  attempt.checkpoint = event.payload.checkpoint as string | null;
+  attempt.checkpoint_at = event.time;
+}
+
+function sign(attempt: AttemptView, time: number): void {
+  attempt.longest_silence = Math.max(attempt.longest_silence, time - attempt.last_sign);
+  attempt.last_sign = time;
+}
+
+function streamMessage(view: RunView, event: Event): void {
+  sign(attemptOf(view, event), event.time);
+  view.message_count += 1;
+  const { stream, value } = event.payload;
+  addRow<MessageRow>(view.messages, {
+    ...rowOf(event),
+    stream: stream as string,
+    value: value as string,
+  });
+}
+
+function lateWrite(view: RunView, event: Event): void {
+  if (event.step_execution_id && event.attempt) attemptOf(view, event).late_writes += 1;
+  const text = `${event.payload.what} refused: ${event.payload.reason}`;
+  addRow<NoteRow>(view.notes, { ...rowOf(event), kind: event.kind, text });
+}
+
+function logLine(view: RunView, event: Event): void {
+  view.log_count += 1;
+  const { source, line } = event.payload;
+  addRow<LogRow>(view.log, { ...rowOf(event), source: source as string, line: line as string });
+}
+
+function note(view: RunView, event: Event): void {
+  const { payload } = event;
+  let text = (payload.error ?? "") as string;
+  if ("seconds" in payload) {
+    const place = "line" in payload ? ` in ${payload.step} line ${payload.line}` : "";
+    text = `${oneDecimal(payload.seconds as number)} s${place}`;
+  }
+  addRow<NoteRow>(view.notes, { ...rowOf(event), kind: event.kind, text });
+}
+
+function rowOf(event: Event): Row {
+  return { time: event.time, step: event.step_execution_id, attempt: event.attempt };
+}
+
+function addRow<R extends Row>(rows: R[], row: R): void {
+  rows.push(row);
+  if (rows.length > MOST_ROWS) rows.shift();
+}
+
+const CHANGES = new Map<string, Change>([
+  ["flow_started", flowStarted],
+  ["step_scheduled", stepScheduled],
+  ["step_completed", stepCompleted],
+  ["step_failed", (view, event) => endStep(view, event, "failed")],
+  ["step_cancelled", (view, event) => endStep(view, event, "cancelled")],
+  ["knobs_changed", knobsChanged],
+  ["flow_closed", flowClosed],
+  ["attempt_started", attemptStarted],
+  ["attempt_ended", attemptEnded],
+  ["limits_changed", limitsChanged],
+  ["retry_scheduled", retryScheduled],
+  ["round_call", roundCall],
+  ["round_sleep", roundSleep],
+  ["heartbeat", heartbeat],
+  ["stream_message", streamMessage],
+  ["late_write", lateWrite],
+  ["log", logLine],
+  ["stall", note],
+  ["suspended", note],
+  ["engine_error", note],
+]);

@@ -1,0 +1,175 @@
+/** The Flow's shape with the run on it. Only to look at: nothing can be moved or deleted. */
+
+import { ReactFlow, type ReactFlowInstance } from "@xyflow/react";
+import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
+import type { Page } from "../documents";
+import { KEEPS_KEYS, usePage } from "../lab/context";
+import { Icon, type IconName } from "../lab/Icon";
+import { shownName } from "../value";
+import { ArrowHeads, LinkEdge, type LinkEdgeType } from "./LinkEdge";
+import { layout, type Picture } from "./layout";
+import { StepNode, type StepNodeType } from "./StepNode";
+import { type Shape, shapeOf, shapeOfRun } from "./shape";
+
+const nodeTypes = { step: StepNode };
+const edgeTypes = { link: LinkEdge };
+const FIT = { padding: 0.04, maxZoom: 1 };
+const ZOOM_KEYS = ["Control", "Meta"];
+const WORDS = {
+  "node.a11yDescription.default": "A Step of the Flow. Arrow keys and Tab go on.",
+  "node.a11yDescription.keyboardDisabled": "A Step of the Flow.",
+  "edge.a11yDescription.default": "A way between two Steps.",
+};
+
+type Instance = ReactFlowInstance<StepNodeType, LinkEdgeType>;
+
+export function GraphPane({ dark }: { dark: boolean }) {
+  const page = usePage();
+  const picture = usePicture(page);
+  const marks = useId().replaceAll(":", "");
+  const nodes = useMemo(() => nodesOf(picture), [picture]);
+  const edges = useMemo(() => edgesOf(picture, marks), [picture, marks]);
+  const [instance, setInstance] = useState<Instance | null>(null);
+  const box = useFit(instance, picture);
+  return (
+    <section
+      className="dexnb-graph"
+      ref={box}
+      aria-label="Definition graph"
+      style={{ height: heightOf(picture) }}
+    >
+      <ArrowHeads id={marks} />
+      <ReactFlow<StepNodeType, LinkEdgeType>
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        colorMode={dark ? "dark" : "light"}
+        onInit={setInstance}
+        fitView
+        fitViewOptions={FIT}
+        minZoom={0.15}
+        maxZoom={2}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        edgesFocusable={false}
+        elementsSelectable={true}
+        deleteKeyCode={null}
+        selectionKeyCode={null}
+        multiSelectionKeyCode={null}
+        panActivationKeyCode={null}
+        zoomActivationKeyCode={ZOOM_KEYS}
+        zoomOnScroll={false}
+        zoomOnDoubleClick={false}
+        preventScrolling={false}
+        autoPanOnNodeFocus={true}
+        ariaLabelConfig={WORDS}
+      >
+        <Zoom instance={instance} />
+      </ReactFlow>
+    </section>
+  );
+}
+
+function Zoom({ instance }: { instance: Instance | null }) {
+  const button = (label: string, icon: IconName, act: (to: Instance) => void) => (
+    <button
+      type="button"
+      title={label}
+      aria-label={label}
+      onClick={() => instance && act(instance)}
+      {...KEEPS_KEYS}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+  return (
+    <div className="dexnb-zoom" role="toolbar" aria-label="Zoom of the graph">
+      {button("Zoom in (Ctrl and wheel)", "plus", (to) => to.zoomIn())}
+      {button("Zoom out", "minus", (to) => to.zoomOut())}
+      {button("Fit the graph", "fit", (to) => to.fitView(FIT))}
+    </div>
+  );
+}
+
+/** The layout is made anew only when the graph, or what is known to poll, changes. */
+function usePicture(page: Page | null): Picture {
+  const polling = pollingOf(page);
+  const graph = page?.graph ?? null;
+  const run = graph ? "" : JSON.stringify(page ? shapeOfRun(page.view, new Set()) : null);
+  return useMemo(() => {
+    const names = new Set(polling ? (JSON.parse(polling) as string[]) : []);
+    return layout(graph ? shapeOf(graph, names) : shapeFrom(run, names));
+  }, [graph, run, polling]);
+}
+
+function shapeFrom(text: string, polling: ReadonlySet<string>): Shape {
+  const shape = JSON.parse(text) as Shape | null;
+  if (shape === null) return { boxes: [], links: [] };
+  return { ...shape, boxes: shape.boxes.map((box) => ({ ...box, polls: polling.has(box.name) })) };
+}
+
+function pollingOf(page: Page | null): string {
+  const names = new Set<string>();
+  for (const step of Object.values(page?.view.steps ?? {})) {
+    if (step.attempts.some((attempt) => attempt.rounds > 1)) names.add(step.step_type);
+  }
+  return JSON.stringify([...names].sort());
+}
+
+function nodesOf(picture: Picture): StepNodeType[] {
+  return picture.boxes.map((placed) => ({
+    id: placed.box.id,
+    type: "step",
+    position: { x: placed.x, y: placed.y },
+    width: placed.width,
+    height: placed.height,
+    data: { placed },
+    ariaLabel: ariaOf(placed.box.name, placed.box.id, picture),
+    domAttributes: { ...KEEPS_KEYS } as StepNodeType["domAttributes"],
+  }));
+}
+
+function ariaOf(name: string, id: string, picture: Picture): string {
+  const next = picture.links
+    .filter(({ link }) => link.from === id)
+    .map(({ link }) => picture.boxes.find(({ box }) => box.id === link.to)?.box.name ?? "");
+  const ways =
+    next.length > 0 ? `, leads to ${[...new Set(next)].map((n) => shownName(n)).join(", ")}` : "";
+  return `Step ${shownName(name)}${ways}`;
+}
+
+function edgesOf(picture: Picture, marks: string): LinkEdgeType[] {
+  const names = new Map(picture.boxes.map(({ box }) => [box.id, box.name]));
+  return picture.links.map((placed) => ({
+    id: placed.link.id,
+    type: "link",
+    source: placed.link.from,
+    target: placed.link.to,
+    focusable: false,
+    data: {
+      placed,
+      marks,
+      names: [names.get(placed.link.from) ?? "", names.get(placed.link.to) ?? ""],
+    },
+  }));
+}
+
+function heightOf({ height }: Picture): number {
+  return Math.round(Math.min(440, Math.max(250, height + 24)));
+}
+
+/** Fit the picture when it changes and when the pane gets another size. */
+function useFit(instance: Instance | null, picture: Picture) {
+  const box = useRef<HTMLElement>(null);
+  const fit = useCallback(() => void instance?.fitView(FIT), [instance]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new picture is a reason to fit
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const observer = new ResizeObserver(fit);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [fit, picture]);
+  return box;
+}

@@ -1,0 +1,258 @@
+/** A FlowGraph as the boxes and links that are drawn: what it says of each Step, put together. */
+
+import type { FlowGraph, GraphEdge, GraphNode, RunView } from "../documents";
+import { duration } from "../duration";
+import type { IconName } from "../lab/Icon";
+import { shownName } from "../value";
+
+export type OutcomeTone = "go" | "end" | "fail" | "quiet" | "warn";
+
+export interface Outcome {
+  id: string;
+  type: string;
+  text: string;
+  /** The guard without what it shares with the others; `condition` has it whole. */
+  guard: string;
+  condition: string;
+  tone: OutcomeTone;
+  /** Node ids. */
+  targets: string[];
+}
+
+export interface Chip {
+  icon: IconName;
+  text: string;
+  title: string;
+  /** The Step sets it itself; else it is a default. */
+  given: boolean;
+}
+
+export interface StepBox {
+  id: string;
+  name: string;
+  known: boolean;
+  start: boolean;
+  chips: Chip[];
+  streams: string[];
+  outcomes: Outcome[];
+  /** Whether it waits in rounds: it gets room for rounds, checkpoint and budget. */
+  polls: boolean;
+}
+
+export interface Link {
+  id: string;
+  kind: "transition" | "failure_transition";
+  from: string;
+  to: string;
+  outcome: string;
+  label: string;
+}
+
+export interface Shape {
+  boxes: StepBox[];
+  links: Link[];
+}
+
+const TONES: Record<string, OutcomeTone> = {
+  goTo: "go",
+  goToMany: "go",
+  gracefulComplete: "end",
+  forceComplete: "end",
+  forceCompleteIfChannelsEmpty: "end",
+  forceFail: "fail",
+  deadEnd: "quiet",
+};
+
+export function shapeOf(graph: FlowGraph, polling: ReadonlySet<string>): Shape {
+  const byId = new Map(graph.nodes.map((node) => [node.id, node]));
+  const tops = graph.nodes.filter((node) => {
+    return node.kind === "step" || (node.kind === "unknown" && !byId.has(node.parentId));
+  });
+  const boxes = tops.map((node) => boxOf(node, graph, byId, polling));
+  const links = graph.edges
+    .filter((edge) => edge.kind !== "resource_write")
+    .map((edge) => linkOf(edge, byId))
+    .filter((link) => link !== null);
+  return { boxes, links };
+}
+
+function boxOf(
+  node: GraphNode,
+  graph: FlowGraph,
+  byId: Map<string, GraphNode>,
+  polling: ReadonlySet<string>,
+): StepBox {
+  const inside = graph.nodes.filter((other) => other.parentId === node.id);
+  const decisions = inside.filter((other) => other.kind !== "decision_dispatch");
+  const sleeps = node.constants.some((constant) => constant.feeds.includes("sleep"));
+  return {
+    id: node.id,
+    name: node.name,
+    known: node.kind === "step",
+    start: node.start,
+    chips: chipsOf(node),
+    streams: streamsOf(node, inside, graph, byId),
+    outcomes: outcomesOf(decisions, byId),
+    polls: sleeps || node.given.includes("heartbeat_timeout") || polling.has(node.name),
+  };
+}
+
+function chipsOf({ settings, given }: GraphNode): Chip[] {
+  if (settings === null) return [];
+  const set = (name: string) => given.includes(name);
+  const { retry } = settings;
+  const attempts = retry.maximum_attempts;
+  const retryGiven = Object.keys(retry).some(set);
+  const said = (own: boolean) => (own ? "" : " (default)");
+  const method = set("execute_method_timeout");
+  const beat = set("heartbeat_timeout");
+  return [
+    {
+      icon: "clock",
+      text: duration(settings.execute_method_timeout),
+      title: `execute_method_timeout: one attempt at most${said(method)}`,
+      given: method,
+    },
+    {
+      icon: "heart",
+      text: duration(settings.heartbeat_timeout),
+      title: `heartbeat_timeout: silence at most${said(beat)}`,
+      given: beat,
+    },
+    {
+      icon: "again",
+      text: attempts > 0 ? `${attempts}` : duration(retry.total_duration),
+      title:
+        `execute_retry: ${attempts > 0 ? `${attempts} attempts` : "no limit of attempts"}, ` +
+        `no retry after ${duration(retry.total_duration)}${said(retryGiven)}`,
+      given: retryGiven,
+    },
+  ];
+}
+
+function streamsOf(
+  node: GraphNode,
+  inside: GraphNode[],
+  graph: FlowGraph,
+  byId: Map<string, GraphNode>,
+): string[] {
+  const own = new Set([node.id, ...inside.map((other) => other.id)]);
+  const names = graph.edges
+    .filter((edge) => edge.kind === "resource_write" && own.has(edge.from))
+    .map((edge) => byId.get(edge.to)?.name ?? "");
+  return [...new Set(names)].filter(Boolean).slice(0, 4);
+}
+
+function outcomesOf(nodes: GraphNode[], byId: Map<string, GraphNode>): Outcome[] {
+  const guards = nodes.map((node) => lastGuard(node.condition));
+  const shared = sharedStart(guards.filter((guard) => guard !== "" && guard !== "otherwise"));
+  return nodes.map((node, index) => {
+    const guard = guards[index] ?? "";
+    const type = node.decision?.type ?? (node.kind === "unknown" ? "unknown" : node.name);
+    const targets = node.decision?.targets ?? [];
+    const names = targets.map((id) => byId.get(id)?.name ?? "Unknown");
+    const text = [node.kind === "unknown" ? "Unknown" : type, ...names].join(" ");
+    return {
+      id: node.id,
+      type,
+      text: shownName(text, 34),
+      guard: shownName(guard === "otherwise" ? guard : guard.slice(shared), 30),
+      condition: node.condition,
+      tone: TONES[type] ?? "warn",
+      targets,
+    };
+  });
+}
+
+/** The guard without the negations of those before it: `not (a) and b` is read as `b` in a row. */
+export function lastGuard(condition: string): string {
+  let rest = condition;
+  while (rest.startsWith("not (")) {
+    const end = closing(rest, 4);
+    if (!rest.startsWith(" and ", end + 1)) return rest;
+    rest = rest.slice(end + 6);
+  }
+  return rest;
+}
+
+function closing(text: string, open: number): number {
+  let depth = 0;
+  for (let index = open; index < text.length; index += 1) {
+    if (text[index] === "(") depth += 1;
+    if (text[index] === ")") depth -= 1;
+    if (depth === 0) return index;
+  }
+  return text.length;
+}
+
+/** Length of what all guards begin with, up to the last dot or space, if there are several. */
+export function sharedStart(guards: string[]): number {
+  const [first = "", ...others] = guards;
+  if (others.length === 0) return 0;
+  let length = 0;
+  while (length < first.length && others.every((guard) => guard[length] === first[length])) {
+    length += 1;
+  }
+  return Math.max(first.lastIndexOf(".", length - 1), first.lastIndexOf(" ", length - 1)) + 1;
+}
+
+function linkOf(edge: GraphEdge, byId: Map<string, GraphNode>): Link | null {
+  const source = byId.get(edge.from);
+  const target = byId.get(edge.to);
+  if (!source || !target || edge.kind === "resource_write") return null;
+  const from = frameOf(source, byId);
+  const to = frameOf(target, byId);
+  if (!from || !to) return null;
+  const failed = edge.kind === "failure_transition";
+  return {
+    id: edge.id,
+    kind: edge.kind,
+    from,
+    to,
+    outcome: outcomeOf(source, target, from, byId),
+    label: shownName(edge.label || (failed ? "Execute failure" : ""), 40),
+  };
+}
+
+/** The card that a link leaves from: the first decision of the Step that names the target. */
+function outcomeOf(
+  source: GraphNode,
+  target: GraphNode,
+  frame: string,
+  byId: Map<string, GraphNode>,
+): string {
+  if (source.id !== frame) return source.id;
+  for (const node of byId.values()) {
+    if (node.parentId === frame && node.decision?.targets.includes(target.id)) return node.id;
+  }
+  return "";
+}
+
+function frameOf(node: GraphNode, byId: Map<string, GraphNode>): string | null {
+  if (node.kind === "stream") return null;
+  return node.parentId && byId.has(node.parentId) ? node.parentId : node.id;
+}
+
+/** What can be drawn of a run whose Flow's shape is not known: the Steps it has come to. */
+export function shapeOfRun(view: RunView, polling: ReadonlySet<string>): Shape {
+  const names = [...new Set(Object.values(view.steps).map((step) => step.step_type))];
+  const boxes = names.map((name, index) => ({
+    id: `step:${name}`,
+    name,
+    known: true,
+    start: index === 0,
+    chips: [],
+    streams: [],
+    outcomes: [],
+    polls: polling.has(name),
+  }));
+  const links = view.taken.map(([from, to, kind], index) => ({
+    id: `edge:${index}`,
+    kind,
+    from: `step:${from}`,
+    to: `step:${to}`,
+    outcome: "",
+    label: kind === "failure_transition" ? "Execute failure" : "",
+  }));
+  return { boxes, links };
+}

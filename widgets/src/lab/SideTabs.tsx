@@ -1,0 +1,86 @@
+/** The panes beside the graph, one at a time. */
+
+import { type KeyboardEvent, useId, useRef, useState } from "react";
+import type { Page } from "../documents";
+import { DispatcherPane } from "../panes/Dispatcher";
+import { LogPane } from "../panes/Log";
+import { NotesPane } from "../panes/Notes";
+import { StreamPane } from "../panes/Stream";
+import { KEEPS_KEYS, useOfPage } from "./context";
+
+const TABS = [
+  { name: "Stream", Pane: StreamPane, count: (page: Page) => page.view.message_count },
+  { name: "Log", Pane: LogPane, count: (page: Page) => page.view.log_count },
+  { name: "Dispatcher", Pane: DispatcherPane, count: () => 0 },
+  { name: "Notes", Pane: NotesPane, count: noteCount },
+] as const;
+
+function noteCount(page: Page): number {
+  return page.view.notes.length + (page.graph?.diagnostics.length ?? 0);
+}
+
+export function SideTabs() {
+  const [at, setAt] = useState(0);
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const choose = (index: number) => {
+    setAt(index);
+    list.current?.querySelectorAll("button")[index]?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = nextTab(event.key, at);
+    if (next === null) return;
+    event.preventDefault();
+    choose(next);
+  };
+  const { Pane } = TABS[at] ?? TABS[0];
+  return (
+    <section className="dexnb-side" aria-label="What the run tells">
+      <div role="tablist" aria-label="Panes" ref={list} onKeyDown={onKeyDown}>
+        {TABS.map((tab, index) => (
+          <Tab key={tab.name} id={id} tab={tab} chosen={index === at} choose={() => setAt(index)} />
+        ))}
+      </div>
+      <div role="tabpanel" id={`${id}panel`} aria-labelledby={`${id}${TABS[at]?.name}`}>
+        <Pane />
+      </div>
+    </section>
+  );
+}
+
+function Tab(props: {
+  id: string;
+  tab: (typeof TABS)[number];
+  chosen: boolean;
+  choose: () => void;
+}) {
+  const { name, count } = props.tab;
+  const rows = useOfPage((page) => count(page), 0);
+  return (
+    <button
+      type="button"
+      role="tab"
+      id={`${props.id}${name}`}
+      aria-selected={props.chosen}
+      aria-controls={`${props.id}panel`}
+      tabIndex={props.chosen ? 0 : -1}
+      onClick={props.choose}
+      {...KEEPS_KEYS}
+    >
+      {name}
+      {rows > 0 && (
+        <span className={name === "Notes" ? "dexnb-count dexnb-count-warn" : "dexnb-count"}>
+          {rows.toLocaleString("en")}
+        </span>
+      )}
+    </button>
+  );
+}
+
+function nextTab(key: string, at: number): number | null {
+  if (key === "ArrowRight") return (at + 1) % TABS.length;
+  if (key === "ArrowLeft") return (at + TABS.length - 1) % TABS.length;
+  if (key === "Home") return 0;
+  if (key === "End") return TABS.length - 1;
+  return null;
+}

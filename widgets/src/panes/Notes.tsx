@@ -1,0 +1,69 @@
+/** What the reader should know: how the run failed, findings of the graph, stalls, late writes. */
+
+import { memo } from "react";
+import type { Diagnostic, NoteRow, RunView } from "../documents";
+import { usePage } from "../lab/context";
+import { shown, shownName } from "../value";
+import { originOf, RowPlace, RowTime } from "./RowHead";
+import { Rows } from "./Rows";
+
+const WORDS: Record<string, string> = {
+  late_write: "late write",
+  stall: "loop held",
+  suspended: "machine slept",
+  engine_error: "engine error",
+};
+
+export function NotesPane() {
+  const page = usePage();
+  if (page === null) return null;
+  const { view, graph } = page;
+  const origin = originOf(view);
+  const diagnostics = graph?.diagnostics ?? [];
+  const nothing = view.notes.length + diagnostics.length === 0 && !view.error_message;
+  return (
+    <>
+      <Outcome view={view} />
+      {diagnostics.slice(0, 50).map((item) => (
+        <Found key={`${item.code}${item.line}${item.message}`} item={item} />
+      ))}
+      <Rows
+        label="Notes"
+        rows={view.notes}
+        total={view.notes.length}
+        row={(row) => <Note row={row} origin={origin} offset={page.wall_offset} />}
+        empty={nothing && <p className="dexnb-hint">Nothing out of the ordinary.</p>}
+      />
+    </>
+  );
+}
+
+function Outcome({ view }: { view: RunView }) {
+  if (!view.error_message && !view.error_type) return null;
+  return (
+    <p className="dexnb-outcome">
+      <b>{shownName(view.error_type) || "Failed"}</b> {shown(view.error_message)}
+    </p>
+  );
+}
+
+function Found({ item }: { item: Diagnostic }) {
+  return (
+    <p className={item.severity === "error" ? "dexnb-outcome" : "dexnb-warning"}>
+      <b>{item.severity}</b> {shown(item.message)}
+      {item.line > 0 && <em> line {item.line}</em>}
+    </p>
+  );
+}
+
+const Note = memo(function Note(props: { row: NoteRow; origin: number; offset: number }) {
+  const { row } = props;
+  return (
+    <div className="dexnb-row">
+      <RowTime {...props} />
+      <b className="dexnb-note-kind">{WORDS[row.kind] ?? shownName(row.kind, 24)}</b>
+      <span>{shown(row.text)}</span>
+      <RowPlace row={row} />
+    </div>
+  );
+});

@@ -1,0 +1,45 @@
+/** The messages that left the run through its Streams. */
+
+import { memo } from "react";
+import type { MessageRow } from "../documents";
+import { usePage } from "../lab/context";
+import { Icon } from "../lab/Icon";
+import { shownName, shownValue } from "../value";
+import { originOf, RowPlace, RowTime } from "./RowHead";
+import { Rows } from "./Rows";
+
+export function StreamPane() {
+  const page = usePage();
+  if (page === null) return null;
+  const { view } = page;
+  const origin = originOf(view);
+  return (
+    <Rows
+      label="Stream messages"
+      rows={view.messages}
+      total={view.message_count}
+      row={(row) => <Message row={row} origin={origin} offset={page.wall_offset} />}
+      empty={<p className="dexnb-hint">{hint(view.status, view.message_count)}</p>}
+    />
+  );
+}
+
+const Message = memo(function Message(props: { row: MessageRow; origin: number; offset: number }) {
+  const { row } = props;
+  return (
+    <div className="dexnb-row">
+      <RowTime {...props} />
+      <b className="dexnb-stream-name">
+        <Icon name="diamond" size={9} /> {shownName(row.stream)}
+      </b>
+      <code>{shownValue(row.value)}</code>
+      <RowPlace row={row} />
+    </div>
+  );
+});
+
+function hint(status: string, count: number): string {
+  const kept = "Best effort: a retry may write a message again.";
+  if (status === "RUNNING") return `Waiting for the next message. ${kept}`;
+  return count === 0 ? "No message was written to a Stream." : `The run has ended. ${kept}`;
+}

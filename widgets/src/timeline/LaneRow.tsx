@@ -1,0 +1,261 @@
+/** One lane of the timeline. */
+
+import type { AttemptView, StepView } from "../documents";
+import { duration, measured } from "../duration";
+import { shownValue } from "../value";
+import { ABOVE_LIMIT, AttemptBar, type Field } from "./AttemptBar";
+import { fitted, type Label, placed, type Taken, widthOf } from "./labels";
+import {
+  attemptText,
+  attemptTone,
+  BAR_HEIGHT,
+  failureText,
+  type Lane,
+  outcomeText,
+  tellsAttempts,
+} from "./lanes";
+
+/** A curve at least so high has room for the names of its lines. */
+const TALL = 40;
+
+export function LaneRow({ lane, field, hatch }: { lane: Lane; field: Field; hatch: string }) {
+  const { attempts } = lane.step;
+  return (
+    <g>
+      {lane.saw && <SawField lane={lane} field={field} />}
+      <Gaps lane={lane} field={field} hatch={hatch} />
+      {attempts.map((attempt) => (
+        <AttemptBar key={attempt.attempt} attempt={attempt} lane={lane} field={field} />
+      ))}
+      <Messages lane={lane} field={field} />
+      <Texts lane={lane} field={field} />
+      <Failures attempts={attempts} lane={lane} field={field} />
+      <Outcome lane={lane} field={field} />
+    </g>
+  );
+}
+
+/** What the curve of silence is read against. */
+function SawField({ lane, field }: { lane: Lane; field: Field }) {
+  const limit = lane.step.attempts.at(-1)?.limits?.heartbeat_timeout ?? 0;
+  if (!lane.saw || limit <= 0) return null;
+  const { left, right, margin } = field;
+  const { top, height } = lane.saw;
+  const y = (age: number) => top + height - (age / (limit * ABOVE_LIMIT)) * height;
+  const safe = limit - margin;
+  const across = (at: number) => `M${left} ${at}H${right}`;
+  return (
+    <g>
+      <path className="dexnb-t-danger" d={`${across(top)}V${y(limit)}H${left}z`} />
+      <path className="dexnb-t-limit" d={across(y(limit))} />
+      {safe > 0 && <path className="dexnb-t-margin" d={across(y(safe))} />}
+      <path className="dexnb-t-base" d={across(y(0))} />
+      {height >= TALL && (
+        <>
+          <text className="dexnb-t-fail-text" x={right - 3} y={y(limit) - 3} textAnchor="end">
+            limit {duration(limit)}
+          </text>
+          {safe > 0 && (
+            <text className="dexnb-t-warn-text" x={right - 3} y={y(safe) - 3} textAnchor="end">
+              {duration(safe)}, {duration(margin)} to spare
+            </text>
+          )}
+        </>
+      )}
+    </g>
+  );
+}
+
+/** Between two attempts: the wait for the retry. */
+function Gaps({ lane, field, hatch }: { lane: Lane; field: Field; hatch: string }) {
+  return (
+    <>
+      {gapsOf(lane.step, field).map(([from, to]) => (
+        <rect
+          key={from}
+          className="dexnb-t-gap"
+          fill={`url(#${hatch})`}
+          x={from}
+          y={lane.bar + 4}
+          width={Math.max(2, to - from)}
+          height={BAR_HEIGHT - 8}
+        >
+          <title>wait for the retry</title>
+        </rect>
+      ))}
+    </>
+  );
+}
+
+function gapsOf(step: StepView, { x, left, right, now, running }: Field): [number, number][] {
+  const gaps = step.attempts.map((attempt, index): [number, number] | null => {
+    const next = step.attempts[index + 1];
+    const waits = step.retry_at !== null && running ? Math.max(step.retry_at, now) : null;
+    const until = next?.started_at ?? waits;
+    if (attempt.ended_at === null || until === null) return null;
+    return [Math.max(left, x(attempt.ended_at)), Math.min(right, x(until))];
+  });
+  return gaps.filter((gap) => gap !== null && gap[1] > left && gap[0] < right) as [
+    number,
+    number,
+  ][];
+}
+
+function Messages({ lane, field }: { lane: Lane; field: Field }) {
+  const { x, left, right } = field;
+  const rows = lane.messages.filter(({ time }) => x(time) >= left - 4 && x(time) <= right + 4);
+  if (rows.length === 0) return null;
+  const y = lane.bar - 7;
+  const places = [...new Set(rows.map((row) => Math.round(x(row.time))))];
+  const diamonds = places.map((at): Taken => [at - 5, at + 5]);
+  const labels = rows.map((row): Label => {
+    return { kind: "stream", x: x(row.time) + 7, text: messageText(row.value) };
+  });
+  return (
+    <g className="dexnb-t-stream">
+      <path d={places.map((at) => `M${at} ${y - 5}l5 5-5 5-5-5z`).join("")} />
+      {placed(labels, left, right, diamonds).map((label) => (
+        <text key={label.x} x={label.x} y={y + 3.5}>
+          {label.text}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+/** A short name of a message: its state or status if it has one, else its beginning. */
+export function messageText(value: string): string {
+  const found = /"(?:state|status|phase)":\s*"([^"\\]{1,24})"/.exec(value.slice(0, 2000));
+  return found?.[1] ?? shownValue(value, 24);
+}
+
+function Texts({ lane, field }: { lane: Lane; field: Field }) {
+  const { x, left, right, now } = field;
+  if (!tellsAttempts(lane.step)) return null;
+  const labels = lane.step.attempts.flatMap((attempt): Label[] => {
+    const from = Math.max(left, x(attempt.started_at));
+    const to = Math.min(right, x(attempt.ended_at ?? now));
+    if (to < left || from > right) return [];
+    const failed = failureText(attempt);
+    const whole = fitted(failed, Math.max(140, to - from - 80));
+    const fail: Label = { kind: "fail", x: to - 4, end: true, text: whole };
+    const own: Label = { kind: "attempt", x: from + 3, text: attemptText(attempt) };
+    const brief: Label = { kind: "attempt", x: from + 3, text: `${attempt.attempt}` };
+    return whole ? [fail, { ...fail, end: false, x: to - 4 }, own, brief] : [own, brief];
+  });
+  const kept = placed(oneEach(labels, left, right), left, right);
+  return (
+    <>
+      {kept.map((label) => (
+        <text
+          key={`${label.kind}${label.x}${label.text}`}
+          className={`dexnb-t-${label.kind}-text`}
+          x={label.x}
+          y={lane.text}
+          textAnchor={label.end ? "end" : "start"}
+        >
+          {label.text}
+        </text>
+      ))}
+    </>
+  );
+}
+
+/** Of the ways to write one thing only the first that fits is kept: failures first. */
+function oneEach(labels: Label[], left: number, right: number): Label[] {
+  const kept: Label[] = [];
+  const done = new Set<string>();
+  const order = [...labels].sort((a, b) => Number(b.kind === "fail") - Number(a.kind === "fail"));
+  for (const label of order) {
+    const what =
+      label.kind === "fail" ? `fail ${label.text}${Math.round(label.x / 8)}` : `at ${label.x}`;
+    if (done.has(what)) continue;
+    if (placed([...kept, label], left, right).length > kept.length) {
+      kept.push(label);
+      done.add(what);
+    }
+  }
+  return kept;
+}
+
+function Failures(props: { attempts: AttemptView[]; lane: Lane; field: Field }) {
+  const { attempts, lane, field } = props;
+  const y = lane.bar + BAR_HEIGHT / 2;
+  const path = attempts
+    .filter((attempt) => attempt.ended_at !== null && attemptTone(attempt, false) === "fail")
+    .map((attempt) => field.x(attempt.ended_at ?? 0))
+    .filter((at) => at >= field.left && at <= field.right)
+    .map((at) => `M${at - 4} ${y - 4}l8 8m0-8l-8 8`)
+    .join("");
+  return path ? <path className="dexnb-t-cross" d={path} /> : null;
+}
+
+function Outcome({ lane, field }: { lane: Lane; field: Field }) {
+  const { step } = lane;
+  const text = outcomeText(step);
+  if (!text || step.ended_at === null) return null;
+  const at = field.x(step.ended_at);
+  if (at < field.left || at > field.right) return null;
+  const failed = step.outcome === "failed" || step.outcome === "force_fail";
+  const kind = failed ? "fail" : step.outcome === "cancelled" ? "attempt" : "ok";
+  // Behind the end if there is room, else above it.
+  const behind = at + 10 + widthOf(text) * 1.15 < field.right;
+  return (
+    <text
+      className={`dexnb-t-${kind}-text`}
+      x={behind ? at + (failed ? 10 : 7) : at}
+      y={behind ? lane.bar + BAR_HEIGHT / 2 + 4 : lane.bar - 3}
+      textAnchor={behind ? "start" : "end"}
+    >
+      {kind === "ok" ? "✓ " : ""}
+      {text}
+    </text>
+  );
+}
+
+/** The names at the left. */
+export function LaneNames({ lane, now, gutter }: { lane: Lane; now: number; gutter: number }) {
+  const letters = Math.floor((gutter - 18) / 7.4);
+  const name = lane.label.length > letters ? `${lane.label.slice(0, letters - 1)}…` : lane.label;
+  const y = lane.bar + 13;
+  return (
+    <g>
+      <text className="dexnb-t-name" x={12} y={y}>
+        {name}
+        <title>{lane.label}</title>
+      </text>
+      <text className="dexnb-t-sub" x={12} y={y + 13}>
+        {lane.sub}
+      </text>
+      {lane.saw && <AgeNames lane={lane} now={now} narrow={gutter < 130} />}
+    </g>
+  );
+}
+
+function AgeNames({ lane, now, narrow }: { lane: Lane; now: number; narrow: boolean }) {
+  const { attempts, ended_at: ended } = lane.step;
+  const last = attempts.at(-1);
+  if (!last || !lane.saw) return null;
+  const y = lane.saw.top + 12;
+  const open = ended === null && last.ended_at === null;
+  const age = open ? Math.max(0, now - last.last_sign) : 0;
+  const longest = Math.max(age, ...attempts.map((attempt) => attempt.longest_silence));
+  const limit = last.limits?.heartbeat_timeout ?? 0;
+  if (lane.saw.height < TALL) {
+    return (
+      <text className="dexnb-t-sub" x={12} y={y}>
+        age {measured(age)} of {duration(limit)}
+      </text>
+    );
+  }
+  return (
+    <>
+      <text className="dexnb-t-name" x={12} y={y}>
+        Heartbeat age
+      </text>
+      <text className="dexnb-t-sub" x={12} y={y + 14}>
+        {open && !narrow ? `now ${measured(age)} · ` : ""}max {measured(longest)}
+      </text>
+    </>
+  );
+}

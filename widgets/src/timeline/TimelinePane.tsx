@@ -1,0 +1,213 @@
+/** The run over time: a lane per Step execution, on one axis that scales alone. */
+
+import { type MouseEvent, useId, useLayoutEffect, useRef, useState } from "react";
+import type { Page } from "../documents";
+import { clock } from "../duration";
+import { KEEPS_KEYS, usePage, useSession } from "../lab/context";
+import { elapsed } from "../lab/status";
+import type { Field } from "./AttemptBar";
+import { axisEnd, digitsOf, type Sight, type Span, seen, tickStep, ticks, WHOLE } from "./axis";
+import { Controls } from "./Controls";
+import { useGestures } from "./gestures";
+import { LaneNames, LaneRow } from "./LaneRow";
+import { AXIS_HEIGHT, type Lanes, lanesOf } from "./lanes";
+import { whatAt } from "./probe";
+import { Ways } from "./Ways";
+
+const RIGHT = 14;
+
+export function TimelinePane() {
+  const page = usePage();
+  const [sight, setSight] = useState<Sight>(WHOLE);
+  const [probe, setProbe] = useState<Probe | null>(null);
+  const { box, width } = useWidth();
+  const pane = useRef<HTMLElement>(null);
+  const { store } = useSession();
+  const now = store.now();
+  const scene = page && sceneOf(page, now, sight, width);
+  const hold = { ...(scene ?? EMPTY), sight, setSight };
+  const gestures = useGestures(pane, hold);
+  if (!scene) return null;
+  return (
+    <section className="dexnb-timeline" aria-label="Timeline" ref={pane} {...gestures}>
+      <Axis scene={scene} width={width} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys move and zoom what is in it */}
+      <div className="dexnb-lanes" ref={box} tabIndex={0} {...KEEPS_KEYS}>
+        <Remarks scene={scene} />
+        <Drawing scene={scene} width={width} probe={probe} setProbe={setProbe} />
+      </div>
+      <Controls
+        sight={sight}
+        setSight={setSight}
+        span={scene.span}
+        end={scene.end}
+        live={scene.live}
+        words={probe ? wordsOf(probe, scene) : ""}
+      />
+    </section>
+  );
+}
+
+/** All that is drawn, worked out for one frame. */
+interface Scene extends Lanes {
+  span: Span;
+  end: number;
+  elapsed: number;
+  live: boolean;
+  field: Field;
+  origin: number;
+  gutter: number;
+  left: number;
+  right: number;
+}
+
+interface Probe {
+  time: number;
+  lane: string;
+}
+
+const EMPTY = { span: { from: 0, to: 1 }, end: 1, left: 0, right: 1 };
+
+function sceneOf(page: Page, now: number, sight: Sight, width: number): Scene {
+  const { view } = page;
+  const lasted = elapsed(view, now) ?? 0;
+  const end = axisEnd(lasted, view.closed_at !== null);
+  const span = seen(sight, end, lasted);
+  const gutter = width < 620 ? 112 : 164;
+  const [left, right] = [gutter, Math.max(gutter + 40, width - RIGHT)];
+  const origin = view.started_at ?? view.time;
+  const perSecond = (right - left) / (span.to - span.from);
+  const x = (time: number) => left + (time - origin - span.from) * perSecond;
+  const running = view.status === "RUNNING";
+  const field = { x, left, right, now, running, margin: page.margin };
+  const common = { span, end, elapsed: lasted, live: view.closed_at === null, field, origin };
+  return { ...common, ...lanesOf(view, now), gutter, left, right };
+}
+
+function wordsOf({ time, lane }: Probe, { lanes, origin, field }: Scene): string {
+  const found = lanes.find(({ id }) => id === lane);
+  return whatAt(found, time, origin, field.now);
+}
+
+function Remarks({ scene }: { scene: Scene }) {
+  const { hidden, lanes } = scene;
+  if (lanes.length === 0) return <p className="dexnb-hint">No Step has been scheduled yet.</p>;
+  if (hidden === 0) return null;
+  return <p className="dexnb-hint">{hidden.toLocaleString("en")} earlier executions</p>;
+}
+
+function Drawing(props: {
+  scene: Scene;
+  width: number;
+  probe: Probe | null;
+  setProbe: (probe: Probe | null) => void;
+}) {
+  const { scene, width, probe, setProbe } = props;
+  const { lanes, field, height } = scene;
+  const hatch = useId().replaceAll(":", "");
+  const look = (event: MouseEvent<SVGElement>) => setProbe(probeAt(event, scene));
+  return (
+    <svg
+      width={width}
+      height={height}
+      role="img"
+      aria-label={summary(scene)}
+      onMouseMove={look}
+      onMouseLeave={() => setProbe(null)}
+    >
+      <Hatch id={hatch} />
+      <Grid scene={scene} />
+      {lanes.map((lane) => (
+        <LaneNames key={lane.id} lane={lane} now={field.now} gutter={scene.gutter} />
+      ))}
+      {lanes.map((lane) => (
+        <LaneRow key={lane.id} lane={lane} field={field} hatch={hatch} />
+      ))}
+      <Ways lanes={lanes} field={field} />
+      {field.running && <Upright className="dexnb-t-now" time={field.now} scene={scene} />}
+      {probe && <Upright className="dexnb-t-probe" time={probe.time} scene={scene} />}
+    </svg>
+  );
+}
+
+function probeAt(
+  event: MouseEvent<SVGElement>,
+  { lanes, field, span, origin }: Scene,
+): Probe | null {
+  const box = event.currentTarget.getBoundingClientRect();
+  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  if (x < field.left || x > field.right) return null;
+  const share = (x - field.left) / (field.right - field.left);
+  const lane = lanes.find(({ top, bottom }) => y >= top && y < bottom);
+  return { time: origin + span.from + share * (span.to - span.from), lane: lane?.id ?? "" };
+}
+
+function summary({ lanes, elapsed: lasted }: Scene): string {
+  return `${lanes.length} Step executions in ${clock(lasted)}`;
+}
+
+/** The width of the drawing, taken anew when the pane changes or comes back into sight. */
+function useWidth() {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(800);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const look = () => element.clientWidth > 0 && setWidth(element.clientWidth);
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { box, width };
+}
+
+function marksOf({ span, left, right }: Scene): { times: number[]; digits: number } {
+  const most = Math.max(2, Math.floor((right - left) / 90));
+  return { times: ticks(span, most), digits: digitsOf(tickStep(span.to - span.from, most)) };
+}
+
+function Axis({ scene, width }: { scene: Scene; width: number }) {
+  const { times, digits } = marksOf(scene);
+  return (
+    <svg className="dexnb-axis" width={width} height={AXIS_HEIGHT} aria-hidden="true">
+      {times.map((time) => (
+        <text key={time} x={scene.field.x(scene.origin + time)} y={14}>
+          {clock(time, digits)}
+        </text>
+      ))}
+    </svg>
+  );
+}
+
+function Grid({ scene }: { scene: Scene }) {
+  const { field, origin, height } = scene;
+  const path = marksOf(scene)
+    .times.map((time) => `M${Math.round(field.x(origin + time)) + 0.5} 0v${height}`)
+    .join("");
+  return <path className="dexnb-t-grid" d={path} />;
+}
+
+function Upright(props: { className: string; time: number; scene: Scene }) {
+  const { field, height } = props.scene;
+  const at = field.x(props.time);
+  if (at < field.left || at > field.right) return null;
+  return <path className={props.className} d={`M${at.toFixed(1)} 0v${height}`} />;
+}
+
+function Hatch({ id }: { id: string }) {
+  return (
+    <defs>
+      <pattern
+        id={id}
+        width={6}
+        height={6}
+        patternUnits="userSpaceOnUse"
+        patternTransform="rotate(45)"
+      >
+        <rect className="dexnb-hatch-bg" width={6} height={6} />
+        <rect className="dexnb-hatch" width={3} height={6} />
+      </pattern>
+    </defs>
+  );
+}

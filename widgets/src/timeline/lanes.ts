@@ -1,0 +1,132 @@
+/** The lanes of the timeline: one per Step execution, with the places of what is in it. */
+
+import type { AttemptView, MessageRow, RunView, StepView } from "../documents";
+import { measured } from "../duration";
+import { failureName } from "../graph/live";
+import { shownName, shownValue } from "../value";
+
+export const AXIS_HEIGHT = 22;
+export const BAR_HEIGHT = 30;
+export const MOST_LANES = 40;
+const STREAM_ROW = 15;
+const TEXT_ROW = 15;
+const LANE_GAP = 10;
+
+export interface Lane {
+  id: string;
+  step: StepView;
+  label: string;
+  sub: string;
+  messages: MessageRow[];
+  /** Places from the top of the drawing. */
+  top: number;
+  bar: number;
+  text: number;
+  saw: { top: number; height: number } | null;
+  bottom: number;
+}
+
+export interface Lanes {
+  lanes: Lane[];
+  /** Executions before the first that is drawn. */
+  hidden: number;
+  height: number;
+}
+
+export function lanesOf(view: RunView, now: number): Lanes {
+  const all = Object.entries(view.steps);
+  const kept = all.slice(-MOST_LANES);
+  const messages = byStep(view.messages);
+  const polling = kept.filter(([, step]) => polls(step)).length;
+  const sawHeight = polling <= 2 ? 74 : polling <= 4 ? 44 : 24;
+  let top = 4;
+  const lanes = kept.map(([id, step]): Lane => {
+    const own = messages.get(id) ?? [];
+    const bar = top + (own.length > 0 ? STREAM_ROW : 4);
+    const text = bar + BAR_HEIGHT + 12;
+    const sawTop = bar + BAR_HEIGHT + (tellsAttempts(step) ? TEXT_ROW + 5 : 6);
+    const saw = polls(step) ? { top: sawTop, height: sawHeight } : null;
+    const bottom = sawTop + (saw ? sawHeight + LANE_GAP : 4);
+    const lane = { id, step, messages: own, top, bar, text, saw, bottom };
+    top = bottom;
+    return { ...lane, label: shownName(id, 40), sub: subOf(view, step, now) };
+  });
+  return { lanes, hidden: all.length - kept.length, height: top + 4 };
+}
+
+/** Whether there is more to say of the attempts than that there was one. */
+export function tellsAttempts({ attempts }: StepView): boolean {
+  const [first] = attempts;
+  if (attempts.length > 1) return true;
+  return first !== undefined && (first.resumed_from !== null || failureText(first) !== "");
+}
+
+/** Whether an execution waits in rounds or shows signs of life: its silence is worth a curve. */
+function polls(step: StepView): boolean {
+  return step.attempts.some(({ beat_count: beats, rounds, phase, marks }) => {
+    return beats > 0 || rounds > 1 || phase === "sleep" || marks.some(([kind]) => kind !== "call");
+  });
+}
+
+function byStep(rows: MessageRow[]): Map<string, MessageRow[]> {
+  const found = new Map<string, MessageRow[]>();
+  for (const row of rows) {
+    const own = found.get(row.step);
+    if (own) own.push(row);
+    else found.set(row.step, [row]);
+  }
+  return found;
+}
+
+function subOf(view: RunView, step: StepView, now: number): string {
+  const last = step.attempts.at(-1);
+  if (!last) return step.ended_at === null && view.status === "RUNNING" ? "waiting" : "";
+  const most = last.limits?.maximum_attempts ?? 0;
+  if (step.ended_at === null) return `attempt ${last.attempt}${most > 0 ? ` of ${most}` : ""}`;
+  const lasted = measured((step.ended_at ?? now) - (step.attempts[0]?.started_at ?? now));
+  const count = last.attempt === 1 ? "1 attempt" : `${last.attempt} attempts`;
+  return `${count} · ${lasted}`;
+}
+
+export type AttemptTone = "running" | "done" | "fail" | "quiet";
+
+export function attemptTone(attempt: AttemptView, running: boolean): AttemptTone {
+  if (attempt.ended_at === null) return running ? "running" : "quiet";
+  if (attempt.failure || attempt.outcome === "failed" || attempt.outcome === "lost") return "fail";
+  if (attempt.outcome === "force_fail") return "fail";
+  return DECISIONS.has(attempt.outcome) ? "done" : "quiet";
+}
+
+const DECISIONS = new Set(["next", "graceful_complete", "force_complete", "dead_end"]);
+
+/** What stands at the end of a failed attempt. */
+export function failureText(attempt: AttemptView): string {
+  if (attempt.failure) {
+    const name = failureName(attempt.failure);
+    const detail = shownName(attempt.failure.detail, 60);
+    return detail && detail !== name ? `${name}: ${detail}` : name;
+  }
+  if (attempt.outcome === "lost") return "engine gone";
+  return attempt.outcome === "failed" ? "failed" : "";
+}
+
+/** What stands under an attempt. */
+export function attemptText(attempt: AttemptView): string {
+  const from = attempt.resumed_from;
+  const resumed = from === null ? "" : ` · from checkpoint ${shownValue(from, 40)}`;
+  return `attempt ${attempt.attempt}${resumed}`;
+}
+
+const ENDS: Record<string, string> = {
+  next: "goTo",
+  graceful_complete: "gracefulComplete",
+  force_complete: "forceComplete",
+  force_fail: "forceFail",
+  dead_end: "deadEnd",
+};
+
+/** What stands behind the end of an execution. */
+export function outcomeText(step: StepView): string {
+  if (step.ended_at === null) return "";
+  return ENDS[step.outcome] ?? step.outcome;
+}

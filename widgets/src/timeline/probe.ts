@@ -1,0 +1,34 @@
+/** What was going on at a moment in a lane, in words. */
+
+import type { AttemptView } from "../documents";
+import { clock, measured } from "../duration";
+import type { Lane } from "./lanes";
+import { signsOf } from "./marks";
+
+const WORDS: Record<string, string> = { call: "call", sleep: "sleep", many: "rounds, merged" };
+
+export function whatAt(lane: Lane | undefined, time: number, origin: number, now: number): string {
+  const at = clock(Math.max(0, time - origin), 1);
+  if (!lane) return at;
+  const attempt = lane.step.attempts.find((one) => {
+    return one.started_at <= time && time <= (one.ended_at ?? now);
+  });
+  if (!attempt) return `${at} · ${lane.label}`;
+  const parts = [at, lane.label, `attempt ${attempt.attempt}`, markAt(attempt, time, now)];
+  if (lane.saw) parts.push(`heartbeat age ${measured(ageAt(attempt, lane, time))}`);
+  return parts.filter(Boolean).join(" · ");
+}
+
+function markAt(attempt: AttemptView, time: number, now: number): string {
+  const mark = attempt.marks.find(([, begin, end]) => begin <= time && time <= end);
+  if (mark) return `${WORDS[mark[0]]} ${measured(mark[2] - mark[1])}`;
+  if (attempt.phase && attempt.phase_since <= time && time <= now) {
+    return `${attempt.phase} ${measured(now - attempt.phase_since)}`;
+  }
+  return "";
+}
+
+function ageAt(attempt: AttemptView, lane: Lane, time: number): number {
+  const last = signsOf(attempt, lane.messages).findLast((sign) => sign <= time);
+  return time - (last ?? attempt.started_at);
+}
