@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from dexnb.engine import Run as Run
     from dexnb.engine import RuntimeOptions as RuntimeOptions
     from dexnb.engine import Session as Session
+    from dexnb.jupyter import Lab as Lab
+    from dexnb.jupyter.opening import lab as lab
 
 __all__ = [
     "AsyncContext",
@@ -78,10 +80,12 @@ __all__ = [
 
 _LAZY = {
     "FlowResult": "dexnb.engine",
+    "Lab": "dexnb.jupyter",
     "Run": "dexnb.engine",
     "Runtime": "dexnb.connect",
     "RuntimeOptions": "dexnb.engine",
     "Session": "dexnb.engine",
+    "lab": "dexnb.jupyter.opening",
     "open": "dexnb.connect",
 }
 
@@ -92,6 +96,13 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_LAZY[name]), name)
     message = f"module 'dexnb' has no attribute {name!r}"
     raise AttributeError(message)
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Serve `%load_ext dexnb`."""
+    from dexnb.jupyter import extension
+
+    extension.load(ipython)
 
 
 def __dir__() -> list[str]:

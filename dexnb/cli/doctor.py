@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from dexnb.cli.exits import FAILED, OK
 from dexnb.cli.text import printable
 from dexnb.clock import Clock, host_readings
 from dexnb.errors import ProviderError
+from dexnb.providers.sqlite import SQLITE_VERSION, SqliteProvider
 
 _OTHERS = 0o077
 
@@ -69,26 +69,23 @@ def _store(folder: Path) -> Check:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="doctor-", dir=folder) as scratch:
-            version, private = asyncio.run(_try(Path(scratch) / "try.db"))
+            private = asyncio.run(_is_kept_private(Path(scratch) / "try.db"))
     except (OSError, ProviderError) as error:
         return Check(good=False, text=f"{folder}: {error}")
     if not private:
         text = f"{folder}: files here can be read by others; keep databases on a local disk"
         return Check(good=False, text=text)
-    return Check(good=True, text=f"SQLite {version}: a database in {folder} opens and is private")
+    text = f"SQLite {SQLITE_VERSION}: a database in {folder} opens and is private"
+    return Check(good=True, text=text)
 
 
-async def _try(path: Path) -> tuple[str, bool]:
-    from dexnb.providers.sqlite import SqliteProvider
-
+async def _is_kept_private(path: Path) -> bool:
     provider = SqliteProvider(path)
     await provider.open(Clock.real(), "doctor")
     try:
-        private = all(map(_is_private, path.parent.iterdir()))
+        return all(map(_is_private, path.parent.iterdir()))
     finally:
         await provider.close()
-    # Only the provider may import this module; it has done so.
-    return str(sys.modules["sqlite3"].sqlite_version), private
 
 
 def _is_private(path: Path) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from dexnb.cli import words
 from dexnb.cli.text import duration, message, printable
-from dexnb.cli.view import RunView
+from dexnb.cli.watched import Watched
 from dexnb.model.event import Event
 
 
@@ -34,7 +34,7 @@ class PlainLines:
             self._checkpoints[event.step_execution_id] = event.payload["checkpoint"]
         if event.kind == "heartbeat":
             return self._new_checkpoint(event)
-        if event.kind in ("step_completed", "step_failed", "step_cancelled"):
+        if event.kind in words.ENDINGS:
             self._checkpoints.pop(event.step_execution_id, None)
             return words.outcome(event)
         if (tell := _TEXTS.get(event.kind)) is not None:
@@ -50,9 +50,9 @@ class PlainLines:
         return f"heartbeat, checkpoint {shown}"
 
 
-def waiting(view: RunView, now: float) -> str:
+def waiting(run: Watched, now: float) -> str:
     """Give the line that says which code a run waits for."""
-    return _line(now - view.started_at, "Flow", printable(view.waiting_for_code))
+    return _line(now - run.started_at, "Flow", printable(run.waiting_for_code))
 
 
 def _line(seconds: float, who: str, text: str) -> str:
@@ -101,6 +101,10 @@ def _stream_message(event: Event) -> str:
     return f"{printable(event.payload['stream'], 60)}: {message(event.payload['value'])}"
 
 
+def _note(event: Event) -> str:
+    return words.note(event.kind, event.payload)
+
+
 _TEXTS: dict[str, Callable[[Event], str | None]] = {
     "flow_started": _flow_started,
     "flow_closed": _flow_closed,
@@ -109,10 +113,10 @@ _TEXTS: dict[str, Callable[[Event], str | None]] = {
     "attempt_ended": _attempt_ended,
     "retry_scheduled": _retry,
     "stream_message": _stream_message,
-    "engine_error": words.note,
-    "late_write": words.note,
-    "log": words.note,
-    "stall": words.note,
-    "stop_requested": words.note,
-    "suspended": words.note,
+    "engine_error": _note,
+    "late_write": _note,
+    "log": _note,
+    "stall": _note,
+    "stop_requested": _note,
+    "suspended": _note,
 }

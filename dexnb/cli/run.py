@@ -19,7 +19,7 @@ from dexnb.cli.resume import resumed
 from dexnb.cli.shown import Shown, choose
 from dexnb.cli.target import load, locate, read_input
 from dexnb.cli.text import message, printable
-from dexnb.cli.view import RunView
+from dexnb.cli.watched import Watched
 from dexnb.clock import monotonic
 from dexnb.engine import Run, Session
 from dexnb.errors import RunNotFound
@@ -64,29 +64,29 @@ def run(options: argparse.Namespace) -> int:
         _tell(_beginning(flow_id, where, goes_on=goes_on, input=options.input))
         shown = choose(plain=options.plain, json=options.json, hint=_hint(where))
         with detaching() as detached:
-            view = watch(session, running, shown, detached)
-        if not view.closed:
+            watched = watch(session, running, shown, detached)
+        if not watched.closed:
             _tell(_detached(options, where, flow_id))
             return INTERRUPTED
         if not options.json:
             _report(flow, running)
-    return OK if view.status == "COMPLETED" else FAILED
+    return OK if watched.view["status"] == "COMPLETED" else FAILED
 
 
-def watch(session: Session, running: Run, shown: Shown, detached: threading.Event) -> RunView:
+def watch(session: Session, running: Run, shown: Shown, detached: threading.Event) -> Watched:
     """Show a run until it ends or the watcher leaves; the run is left alone."""
-    view, asked = RunView(), -CODE_SECONDS
+    watched, asked = Watched(), -CODE_SECONDS
     with shown:
-        while not (view.closed or detached.is_set()):
+        while not (watched.closed or detached.is_set()):
             begun = monotonic()
-            new = view.apply(running.events(view.durable_seq))
+            new = watched.take(running.events(watched.durable_seq))
             if begun - asked >= CODE_SECONDS:
                 asked = begun
-                view.waiting_for_code = running.waiting_for_code
-            shown.update(view, new, session.now())
-            if not view.closed:
+                watched.waiting_for_code = running.waiting_for_code
+            shown.update(watched, new, session.now())
+            if not watched.closed:
                 detached.wait(max(FRAME_SECONDS, READING_SHARE * (monotonic() - begun)))
-    return view
+    return watched
 
 
 @contextmanager

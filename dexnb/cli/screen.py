@@ -1,4 +1,4 @@
-"""The live view: a picture of a `RunView` for a terminal, by rich.
+"""The live view: a picture of a run for a terminal, by rich.
 
 Texts from outside are printable and bounded before they come here (`dexnb.cli.text`), and they are
 put into `Text` objects, which know no markup. Colours are told apart by colour-blind readers and
@@ -8,6 +8,7 @@ never say anything alone: the words beside them say the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from heapq import merge
 
 from rich.box import ROUNDED
 from rich.console import Console, Group, RenderableType
@@ -17,8 +18,10 @@ from rich.text import Text
 
 from dexnb.cli import words
 from dexnb.cli.text import duration, limit, message, printable
-from dexnb.cli.view import HEARTBEAT_MARGIN, RunView, StepView
+from dexnb.cli.watched import Watched
+from dexnb.model.budget import MARGIN
 from dexnb.model.event import Event
+from dexnb.model.run_view import View
 
 BLUE, ORANGE, MAGENTA = "#56b4e9", "#e69f00", "#cc79a7"
 """Fine, look here, wrong: from the palette of Okabe and Ito."""
@@ -32,108 +35,141 @@ PARTS = "▏▎▍▌▋▊▉█"
 
 _ID = 40
 
+_GIVEN_UP = frozenset({"cancelled", "handed_back", "lost"})
+"""Ends of an attempt that say nothing of its Step: somebody takes it up again."""
+
 _STATUS_STYLES = {"RUNNING": BLUE, "COMPLETED": BLUE}
 
 
-def picture(view: RunView, now: float, console: Console, hint: str = "") -> RenderableType:
+def picture(run: Watched, now: float, console: Console, hint: str = "") -> RenderableType:
     """Draw a run as it stands at `now`, for this console, with a hint as its last line."""
-    now = view.closed_at if view.closed_at is not None else max(now, view.now)
-    active = [step for step in view.steps.values() if step.outcome is None]
-    ended = [step for step in view.steps.values() if step.outcome is not None]
-    parts: list[RenderableType] = [_head(view, now)]
-    parts += [_ended(ended[-MOST_ENDED:])] if ended else []
-    if not view.closed:
-        parts += [_active(step, now, console) for step in active[:MOST_ACTIVE]]
+    view = run.view
+    now = view["closed_at"] if run.closed else max(now, view["time"])
+    active = [(key, step) for key, step in view["steps"].items() if step["ended_at"] is None]
+    ended = [(key, step) for key, step in view["steps"].items() if step["ended_at"] is not None]
+    parts: list[RenderableType] = [_head(run, now)]
+    parts += [_ended(run, ended[-MOST_ENDED:])] if ended else []
+    if not run.closed:
+        parts += [_active(key, step, now, console) for key, step in active[:MOST_ACTIVE]]
     if len(active) > MOST_ACTIVE:
         parts.append(Text(f"and {len(active) - MOST_ACTIVE} more active Steps", QUIET))
-    if view.messages:
-        parts.append(_panel(_messages(view), "Stream"))
-    if view.notes:
-        parts.append(_panel(_notes(view), "Log"))
+    if view["messages"]:
+        parts.append(_panel(_messages(run), "Stream"))
+    if view["notes"] or view["log"]:
+        parts.append(_panel(_notes(run), "Log"))
     if hint:
         parts.append(Text(hint, QUIET, no_wrap=True, overflow="ellipsis"))
     return Group(*parts)
 
 
-def _head(view: RunView, now: float) -> Panel:
-    style = _STATUS_STYLES.get(view.status, MAGENTA)
+def _head(run: Watched, now: float) -> Panel:
+    view = run.view
+    style = _STATUS_STYLES.get(view["status"], MAGENTA)
     line = Text(overflow="ellipsis", no_wrap=True)
-    line.append(printable(view.status, _ID), f"bold {style}")
-    line.append(f"  {printable(view.flow_id, _ID)}")
-    line.append(f"  {duration(now - view.started_at)}")
-    line.append(f"  run {printable(view.run_id[:8])}", QUIET)
+    line.append(printable(view["status"], _ID), f"bold {style}")
+    line.append(f"  {printable(view['flow_id'], _ID)}")
+    line.append(f"  {duration(now - run.started_at)}")
+    line.append(f"  run {printable(view['run_id'][:8])}", QUIET)
     rows: list[Text] = [line]
-    if view.error:
-        rows.append(Text(printable(view.error), MAGENTA, overflow="fold"))
-    if view.waiting_for_code:
-        rows.append(Text(printable(view.waiting_for_code), ORANGE, overflow="fold"))
-    title = Text(printable(view.flow_type, _ID), "bold")
+    if view["error_message"]:
+        rows.append(Text(printable(view["error_message"]), MAGENTA, overflow="fold"))
+    if run.waiting_for_code:
+        rows.append(Text(printable(run.waiting_for_code), ORANGE, overflow="fold"))
+    title = Text(printable(view["flow_type"], _ID), "bold")
     return Panel(Group(*rows), title=title, title_align="left", box=ROUNDED)
 
 
-def _ended(steps: Iterable[StepView]) -> Table:
+def _ended(run: Watched, steps: Iterable[tuple[str, View]]) -> Table:
     table = Table.grid(padding=(0, 2), expand=True)
     for _ in range(3):
         table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
-    for step in steps:
-        if step.outcome is None:
-            continue
-        good = step.outcome.kind == "step_completed"
-        spent = duration(step.outcome.time - step.scheduled_at)
+    for key, step in steps:
+        good = step["outcome"] not in ("failed", "cancelled")
         table.add_row(
             Text(f"  {'✓' if good else '✗'}", BLUE if good else MAGENTA),
-            Text(printable(step.step_execution_id, _ID)),
-            Text(f"attempt {step.outcome.attempt}, {_rounds(step.rounds)}{spent}", QUIET),
-            Text(words.outcome(step.outcome)),
+            Text(printable(key, _ID)),
+            Text(_spent(step, run.endings[key]), QUIET),
+            Text(words.outcome(run.endings[key])),
         )
     return table
 
 
-def _active(step: StepView, now: float, console: Console) -> Panel:
+def _spent(step: View, ending: Event) -> str:
+    newest = step["attempts"][-1] if step["attempts"] else {"attempt": 0, "sleeps": 0}
+    # Telemetry may come late; history does not say in which attempt a Step was cancelled.
+    number = ending.attempt or newest["attempt"]
+    seconds = duration(step["ended_at"] - step["scheduled_at"])
+    return f"attempt {number}, {_rounds(newest['sleeps'])}{seconds}"
+
+
+def _active(key: str, step: View, now: float, console: Console) -> Panel:
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(width=LABEL_WIDTH, no_wrap=True)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     for label, content in _rows(step, now, console):
         table.add_row(Text(label, QUIET), content)
-    number = words.attempt(step.attempt, step.maximum_attempts) if step.attempt else "scheduled"
-    title = Text(f"{printable(step.step_execution_id, _ID)}  {number}")
+    title = Text(f"{printable(key, _ID)}  {_number(step)}")
     return Panel(table, title=title, title_align="left", box=ROUNDED)
 
 
-def _rows(step: StepView, now: float, console: Console) -> Iterator[tuple[str, Text]]:
-    yield "now", _phase(step, now)
-    if step.attempt == 0:
+def _number(step: View, after: int = 0) -> str:
+    if not step["attempts"]:
+        return "scheduled"
+    attempt = step["attempts"][-1]
+    most = attempt["limits"]["maximum_attempts"] if attempt["limits"] else 0
+    return words.attempt(attempt["attempt"] + after, most)
+
+
+def _rows(step: View, now: float, console: Console) -> Iterator[tuple[str, Text]]:
+    yield "now", Text.assemble(*_doing(step, now))
+    attempt = step["attempts"][-1] if step["attempts"] else None
+    if attempt is None or attempt["limits"] is None:
+        # The newest attempt's begin was not told, or is told no more.
         return
-    if step.phase in ("running", "call", "sleep"):
-        yield "heartbeat", _heartbeat(step, now, console)
-    yield "checkpoint", _checkpoint(step)
-    if step.phase in ("running", "call", "sleep"):
-        used = now - step.started_at
-        yield "method", _budget(used, step.execute_method_timeout, console)
-    yield "total", _budget(now - step.first_attempt_at, step.total_duration, console)
-    if step.failure is not None:
-        failure = words.failure(step.failure.payload["failure"])
-        yield f"attempt {step.failure.attempt}", Text(failure, MAGENTA)
+    limits, open_ = attempt["limits"], attempt["ended_at"] is None
+    if open_:
+        yield "heartbeat", _heartbeat(attempt, now, console)
+    yield "checkpoint", _checkpoint(attempt)
+    if open_:
+        used = now - attempt["started_at"]
+        yield "method", _budget(used, limits["execute_method_timeout"], console)
+    used = now - (attempt["first_attempt_at"] or attempt["started_at"])
+    yield "total", _budget(used, limits["total_duration"], console)
+    for failed in reversed(step["attempts"]):
+        if failed["failure"] is not None:
+            yield f"attempt {failed['attempt']}", Text(words.failure(failed["failure"]), MAGENTA)
+            return
 
 
-def _phase(step: StepView, now: float) -> Text:
-    since = duration(now - step.since)
-    if step.phase == "retry":
-        text = f"{words.attempt(step.attempt + 1, step.maximum_attempts)} follows in "
-        return Text(text + duration(step.retry_at - now), ORANGE)
-    if step.phase in ("call", "sleep"):
-        where = f"{printable(step.what, _ID)}, line {step.line}"
-        doing = f"in call for {since}" if step.phase == "call" else f"sleeping for {since}"
-        number = step.rounds + (step.phase == "call")
-        return Text.assemble((f"round {number}, {doing}", BLUE), (f"  {where}", QUIET))
-    texts = {"scheduled": "waits for its turn", "running": "running", "over": "attempt is over"}
-    return Text(f"{texts[step.phase]} for {since}", BLUE)
+def _doing(step: View, now: float) -> Iterator[tuple[str, str]]:
+    attempt = step["attempts"][-1] if step["attempts"] else None
+    if attempt is None:
+        yield f"waits for its turn for {duration(now - step['scheduled_at'])}", BLUE
+    elif attempt["ended_at"] is None:
+        yield from _round(attempt, now)
+    elif step["retry_at"] is not None:
+        yield f"{_number(step, 1)} follows in {duration(step['retry_at'] - now)}", ORANGE
+    else:
+        again = attempt["outcome"] in _GIVEN_UP
+        text = "waits for its turn" if again else "attempt is over"
+        yield f"{text} for {duration(now - attempt['ended_at'])}", BLUE
 
 
-def _heartbeat(step: StepView, now: float, console: Console) -> Text:
-    age, most = now - step.last_sign, step.heartbeat_timeout
-    safe = most - HEARTBEAT_MARGIN if most > HEARTBEAT_MARGIN else most
+def _round(attempt: View, now: float) -> Iterator[tuple[str, str]]:
+    phase, since = attempt["phase"], duration(now - attempt["phase_since"])
+    if not phase:
+        yield f"running for {since}", BLUE
+        return
+    number = attempt["sleeps"] + (phase == "call")
+    doing = "in call" if phase == "call" else "sleeping"
+    yield f"round {number}, {doing} for {since}", BLUE
+    yield f"  {printable(attempt['phase_what'], _ID)}, line {attempt['phase_line']}", QUIET
+
+
+def _heartbeat(attempt: View, now: float, console: Console) -> Text:
+    age, most = now - attempt["last_sign"], attempt["limits"]["heartbeat_timeout"]
+    safe = most - MARGIN if most > MARGIN else most
     style, state = BLUE, ""
     if age > most:
         style, state = MAGENTA, ", over"
@@ -143,10 +179,11 @@ def _heartbeat(step: StepView, now: float, console: Console) -> Text:
     return line.append(f" {duration(age)} of {limit(most)}{state}", style)
 
 
-def _checkpoint(step: StepView) -> Text:
-    if step.checkpoint is not None:
-        return Text(printable(step.checkpoint))
-    return Text("cleared" if step.cleared else "none", QUIET)
+def _checkpoint(attempt: View) -> Text:
+    if attempt["checkpoint"] is not None:
+        return Text(printable(attempt["checkpoint"]))
+    # Only a heartbeat takes a checkpoint away.
+    return Text("none" if attempt["checkpoint_at"] is None else "cleared", QUIET)
 
 
 def _budget(used: float, most: float, console: Console) -> Text:
@@ -181,32 +218,30 @@ def _panel(table: Table, title: str) -> Panel:
     return Panel(table, title=Text(title), title_align="left", box=ROUNDED)
 
 
-def _messages(view: RunView) -> Table:
-    shown = _newest(view.messages)
+def _messages(run: Watched) -> Table:
     rows = (
-        (event, printable(event.payload["stream"], 24), message(event.payload["value"]))
-        for event in shown
+        (row, printable(row["stream"], 24), message(row["value"]))
+        for row in run.view["messages"][-MOST_ROWS:]
     )
-    return _log(view, rows)
+    return _table(run, rows)
 
 
-def _notes(view: RunView) -> Table:
-    shown = _newest(view.notes)
-    rows = ((event, printable(event.step_execution_id, 24), words.note(event)) for event in shown)
-    return _log(view, rows, folds=True)
+def _notes(run: Watched) -> Table:
+    log = [(row, words.note("log", row)) for row in run.view["log"][-MOST_ROWS:]]
+    notes = [
+        (row, words.note(row["kind"], row["payload"])) for row in run.view["notes"][-MOST_ROWS:]
+    ]
+    shown = list(merge(log, notes, key=lambda told: float(told[0]["time"])))[-MOST_ROWS:]
+    return _table(run, ((row, printable(row["step"], 24), text) for row, text in shown), folds=True)
 
 
-def _newest(events: Iterable[Event]) -> list[Event]:
-    return list(events)[-MOST_ROWS:]
-
-
-def _log(view: RunView, rows: Iterable[tuple[Event, str, str]], *, folds: bool = False) -> Table:
+def _table(run: Watched, rows: Iterable[tuple[View, str, str]], *, folds: bool = False) -> Table:
     table = Table.grid(padding=(0, 1), expand=True)
     table.add_column(width=LABEL_WIDTH, justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=not folds, overflow="fold" if folds else "ellipsis", ratio=1)
-    for event, source, text in rows:
-        at = duration(event.time - view.started_at)
+    for row, source, text in rows:
+        at = duration(row["time"] - run.started_at)
         table.add_row(Text(at, QUIET), Text(source, QUIET), Text(text))
     return table
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from dexnb.cli.lines import PlainLines, waiting
-from dexnb.cli.view import RunView
+from dexnb.cli.watched import Watched
 from dexnb.model.event import Event
 from dexnb.model.json_text import to_text
 
@@ -30,7 +30,7 @@ class Shown(Protocol):
         """Leave the newest picture on the screen."""
         ...
 
-    def update(self, view: RunView, new: Sequence[Event], now: float) -> None:
+    def update(self, run: Watched, new: Sequence[Event], now: float) -> None:
         """Show what is new, and how the run stands at `now` (store time)."""
         ...
 
@@ -56,22 +56,22 @@ class Lines(_Printed):
         self._lines = PlainLines()
         self._waiting = ""
 
-    def update(self, view: RunView, new: Sequence[Event], now: float) -> None:
+    def update(self, run: Watched, new: Sequence[Event], now: float) -> None:
         """Print what is new."""
         for event in new:
-            line = self._lines.line(event, view.started_at)
+            line = self._lines.line(event, run.started_at)
             if line is not None:
                 print(line, flush=True)
-        if view.waiting_for_code != self._waiting:
-            self._waiting = view.waiting_for_code
+        if run.waiting_for_code != self._waiting:
+            self._waiting = run.waiting_for_code
             if self._waiting:
-                print(waiting(view, now), flush=True)
+                print(waiting(run, now), flush=True)
 
 
 class Log(_Printed):
     """Prints each event as `dexnb.model.event.save_log` writes it, at once."""
 
-    def update(self, view: RunView, new: Sequence[Event], now: float) -> None:
+    def update(self, run: Watched, new: Sequence[Event], now: float) -> None:
         """Print what is new."""
         for event in new:
             print(to_text(event.to_json()), flush=True)
@@ -108,12 +108,12 @@ class LiveView:
         """Leave the newest picture and show the cursor."""
         self._live.__exit__(kind, error, trace)
 
-    def update(self, view: RunView, new: Sequence[Event], now: float) -> None:
+    def update(self, run: Watched, new: Sequence[Event], now: float) -> None:
         """Draw the run as it stands."""
         from dexnb.cli.screen import picture
 
-        hint = "" if view.closed else self._hint
-        self._live.update(picture(view, now, self._console, hint), refresh=True)
+        hint = "" if run.closed else self._hint
+        self._live.update(picture(run, now, self._console, hint), refresh=True)
 
 
 def choose(*, plain: bool, json: bool, hint: str) -> Shown:

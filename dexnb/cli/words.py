@@ -9,6 +9,9 @@ from dexnb.cli.text import duration, message, printable
 from dexnb.model.event import Event
 from dexnb.model.json_text import to_text
 
+ENDINGS = frozenset({"step_completed", "step_failed", "step_cancelled"})
+"""Events that end an execution of a Step."""
+
 
 def failure(document: dict[str, Any]) -> str:
     """Give a failure's type and text, and the Step's own last error beside a timeout's."""
@@ -41,9 +44,9 @@ def attempt(number: int, maximum: int) -> str:
     return f"attempt {number} of {maximum}" if maximum else f"attempt {number}"
 
 
-def note(event: Event) -> str:
+def note(kind: str, payload: dict[str, Any]) -> str:
     """Say what a notable event tells: a log line, a stall, a refused write."""
-    return _NOTES[event.kind](event.payload)
+    return _NOTES[kind](payload)
 
 
 def _stop(payload: dict[str, Any]) -> str:

@@ -29,6 +29,8 @@ class ControlThread:
     def __init__(self, loop: asyncio.AbstractEventLoop, name: str) -> None:
         """Start the thread."""
         self._loop = loop
+        self._lock = threading.Lock()
+        self._open = True
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
@@ -40,8 +42,8 @@ class ControlThread:
 
     @property
     def alive(self) -> bool:
-        """Tell whether the loop still runs."""
-        return self._thread.is_alive()
+        """Tell whether the loop still takes calls."""
+        return self._open
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         """Run a coroutine on the loop.
@@ -49,11 +51,11 @@ class ControlThread:
         Raises:
             RuntimeClosed: The loop has ended; the text says why.
         """
-        try:
-            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-        except RuntimeError:
-            coroutine.close()
-            raise self.ended() from self._failure
+        with self._lock:
+            if self._open:
+                return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        coroutine.close()
+        raise self.ended() from self._failure
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop, and wait for its answer.
@@ -117,6 +119,8 @@ class ControlThread:
         except BaseException as error:  # noqa: BLE001 - told to everyone who calls from now on
             self._failure = error
         finally:
+            with self._lock:
+                self._open = False
             # Also what others wait for: their calls end with the loop.
             with contextlib.suppress(Exception):
                 end_tasks(self._loop)

@@ -60,6 +60,7 @@ class Dispatcher(Generic[ItemT]):
         self._telemetry = telemetry
         self._stopping = False
         self._fetching = False
+        self._renewed = False
         self._errors = 0
         self._signal = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -88,6 +89,11 @@ class Dispatcher(Generic[ItemT]):
         """Go on, if the loop waits for a slot or pauses longer than the options now say."""
         self._signal.set()
 
+    def renew(self) -> None:
+        """Fetch again without a pause: what can be run here has changed."""
+        self._renewed = True
+        self._signal.set()
+
     async def _run(self) -> None:
         while not self._stopping:
             limit = self._free_slots()
@@ -101,6 +107,7 @@ class Dispatcher(Generic[ItemT]):
         loop = asyncio.get_running_loop()
         began = loop.time()
         self.fetches += 1
+        self._renewed = False
         self._fetching = True
         try:
             poll_timeout = self._options.dispatcher_long_poll_timeout.total_seconds()
@@ -118,7 +125,7 @@ class Dispatcher(Generic[ItemT]):
             return
         for item in items:
             self._handle(item)
-        rest = 0.0 if items else max(0.0, self._minimum - elapsed)
+        rest = 0.0 if items or self._renewed else max(0.0, self._minimum - elapsed)
         self._tell("hit" if items else "empty", elapsed, rest, len(items))
         if rest > 0:
             await self._pause(lambda: began + self._minimum)
@@ -141,7 +148,7 @@ class Dispatcher(Generic[ItemT]):
     async def _pause(self, until: Callable[[], float]) -> None:
         """Sleep until a time that may change meanwhile, but not through a stop."""
         loop = asyncio.get_running_loop()
-        while not self._stopping and (left := until() - loop.time()) > 0:
+        while not (self._stopping or self._renewed) and (left := until() - loop.time()) > 0:
             self._signal.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(left):

@@ -215,6 +215,8 @@ class Engine:
             self._handlers.names = names
             if self._began:
                 self.provider.wake()
+                self.turns.renew()
+                self.attempts.renew()
         return registered
 
     async def start_flow(

@@ -21,7 +21,7 @@ LAST_MOMENT = 0.2
 """Seconds that what a Step left on its loop has to end, after the loop was told to stop."""
 
 Ended = Callable[[Attempt, Outcome], None]
-Stalled = Callable[["StepHost", Attempt, float, int], None]
+Stalled = Callable[["StepHost", Attempt, float, int | None], None]
 
 
 class StepHost:
@@ -30,7 +30,8 @@ class StepHost:
     Args:
         mailbox: Into the loop that runs the Steps.
         ended: Called on that loop when a Step's coroutine has ended.
-        stalled: Called there when a Step has blocked the loop: host, attempt, seconds, line.
+        stalled: Called there when a Step has held the loop for long: host, attempt, seconds, and
+            the line if it was blamed for that.
     """
 
     def __init__(self, mailbox: Mailbox, ended: Ended, stalled: Stalled) -> None:
@@ -42,7 +43,7 @@ class StepHost:
         self.thread_id: int | None = None
         self.current: Attempt | None = None
         self.since = 0.0
-        self.blocked_line = 0
+        self._blamed: tuple[float, int] | None = None
 
     def begin(self, attempt: Attempt, context: contextvars.Context) -> None:
         """Start an attempt on this loop; for any thread."""
@@ -61,26 +62,29 @@ class StepHost:
         self.mailbox.post(self._retime, attempt, seconds_at)
 
     def stalled(self, attempt: Attempt, since: float) -> None:
-        """Discount a stall from all others here, and report who caused it."""
+        """Discount a stall from all others here, and report in whose turn it was."""
         seconds = attempt.links.tick() - since
-        line, self.blocked_line = self.blocked_line, 0
+        blamed, self._blamed = self._blamed, None
+        line = blamed[1] if blamed is not None and blamed[0] == since else None
         for other in self._tasks:
             if other is not attempt:
                 other.last_sign += seconds
         self._stalled(self, attempt, seconds, line)
 
-    def look(self) -> None:
-        """Note the line at which the running Step holds the loop; from the control thread."""
+    def blame(self, since: float) -> None:
+        """Note the line at which the Step that runs since then blocks; from the control thread."""
         attempt, thread = self.current, self.thread_id
         frame = None if thread is None else sys._current_frames().get(thread)  # noqa: SLF001 - public but for its name
-        if attempt is None:
+        if attempt is None or self.since != since:
             return
+        line = 0
         code = getattr(attempt.step.step.execute, "__code__", None)
         while frame is not None:
             if frame.f_code is code:
-                self.blocked_line = frame.f_lineno
-                return
+                line = frame.f_lineno
+                break
             frame = frame.f_back
+        self._blamed = (since, line)
 
     def _begin(self, attempt: Attempt, context: contextvars.Context) -> None:
         if attempt.closing is not None:
@@ -153,6 +157,8 @@ class HostThread:
 
 def end_tasks(loop: asyncio.AbstractEventLoop) -> None:
     """Cancel what is left on a loop that has stopped, and give it a moment to end."""
+    # What was posted becomes a task by this turn.
+    loop.run_until_complete(asyncio.sleep(0))
     if tasks := asyncio.all_tasks(loop):
         for task in tasks:
             task.cancel()

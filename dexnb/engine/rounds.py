@@ -13,14 +13,12 @@ from types import AsyncGeneratorType, CodeType
 from typing import TYPE_CHECKING, Any, Literal
 
 from dexnb.engine.attempt import Attempt
+from dexnb.engine.stalls import HELD_SECONDS
 
 if TYPE_CHECKING:
     from dexnb.engine.host import StepHost
 
 Kind = Literal["own", "sleep", "call"]
-
-STALL_SECONDS = 0.1
-"""A Step that holds its loop for longer than this has blocked every other Step there."""
 
 STUBBORN = 100
 """Refused calls in a row after which a Step that swallows them is left where it stands."""
@@ -113,7 +111,7 @@ class Driver:
                 return stop.value
             finally:
                 host.current = None
-                if tick() - since > STALL_SECONDS:
+                if tick() - since > HELD_SECONDS:
                     host.stalled(attempt, since)
             self._observe(future)
             if attempt.closing is not None and not self._cleaning_up():

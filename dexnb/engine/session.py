@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar
 
 from dexnb.clock import Clock, monotonic
 from dexnb.engine.control import ControlThread
+from dexnb.engine.engine import Engine
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.result import FlowResult
 from dexnb.engine.run import AsyncRun
@@ -165,7 +166,9 @@ class Session:
         atexit.unregister(self._at_exit)
         until = monotonic() + timeout
         try:
-            with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeClosed):
+            with contextlib.suppress(
+                TimeoutError, concurrent.futures.CancelledError, RuntimeClosed
+            ):
                 self._control.submit(self._runtime.close()).result(timeout)
         finally:
             self._control.stop(until - monotonic())
@@ -188,6 +191,20 @@ class Session:
         """
         self._check_open(coroutine)
         return await self._control.wait(coroutine)
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+        """Begin a coroutine on the control loop; for callers that must not wait.
+
+        Raises:
+            RuntimeClosed: The session is closed.
+        """
+        self._check_open(coroutine)
+        return self._control.submit(coroutine)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine; its methods belong to the control loop."""
+        return self._runtime.engine
 
     def _check_open(self, coroutine: Coroutine[Any, Any, Any]) -> None:
         if not self.is_open:

@@ -18,8 +18,11 @@ from dexnb.engine.attempt import Attempt
 from dexnb.engine.execute import Outcome, run_sync
 from dexnb.engine.host import HostThread, StepHost
 from dexnb.engine.mailbox import Mailbox
-from dexnb.engine.rounds import STALL_SECONDS
+from dexnb.engine.stalls import BLOCKED_SECONDS, HELD_SECONDS, StallWatch
 from dexnb.engine.threads import DaemonThreads
+
+MOST_OWN_LOOPS = 32
+"""Attempts of blocking Steps that have a loop of their own at once; more share the common one."""
 
 ONE_LOOP_TURNS = 3
 """Turns of a shared loop after which every call that waited has run."""
@@ -57,6 +60,7 @@ class StepHosts:
             self._shared = StepHost(control, ended, self._stalled)
         self._own: dict[Attempt, HostThread] = {}
         self._blocking: set[str] = set()
+        self._watch = StallWatch(self._watched, control.loop.time)
         self._threads = DaemonThreads("dexnb-sync")
         self._sync_slots = sync_slots
         self._sync_running: set[Attempt] = set()
@@ -79,7 +83,7 @@ class StepHosts:
 
     def wake_all(self) -> None:
         """End the sleep of every async Step."""
-        for host in [self._shared, *(thread.host for thread in self._own.values())]:
+        for host in self._hosts():
             host.wake()
 
     def wake(self, attempt: Attempt) -> None:
@@ -107,14 +111,17 @@ class StepHosts:
         current = host.current
         if current is None or current is attempt:
             return False
-        return attempt.links.tick() - host.since > STALL_SECONDS
+        return attempt.links.tick() - host.since > HELD_SECONDS
 
     def look(self) -> None:
-        """Note where Steps hold their loops now; called about twice a second while any run."""
-        for host in [self._shared, *(thread.host for thread in self._own.values())]:
-            current = host.current
-            if current is not None and current.links.tick() - host.since > STALL_SECONDS:
-                host.look()
+        """Look for Steps that block their loops; called about twice a second while any run."""
+        self._watch.look()
+
+    def _hosts(self) -> list[StepHost]:
+        return [self._shared, *(thread.host for thread in self._own.values())]
+
+    def _watched(self) -> list[StepHost]:
+        return [host for host in self._hosts() if host.mailbox is not self._control]
 
     def after_waiting_calls(self, attempt: Attempt, then: Callable[[Attempt], None]) -> None:
         """Call `then` on the control loop when what waits on the attempt's loop has run.
@@ -135,6 +142,7 @@ class StepHosts:
 
     def close(self) -> None:
         """End all threads; one that is blocked ends when its Step lets go."""
+        self._watch.stop()
         self._sync_waiting.clear()
         self._threads.shutdown(wait=False)
         for thread in [*self._own.values(), *([self._thread] if self._thread else [])]:
@@ -142,7 +150,8 @@ class StepHosts:
 
     def _host_of(self, attempt: Attempt, *, make: bool = False) -> StepHost:
         own = self._own.get(attempt)
-        if own is None and make and attempt.item.handler in self._blocking:
+        blocking = attempt.item.handler in self._blocking
+        if own is None and make and blocking and len(self._own) < MOST_OWN_LOOPS:
             name = f"dexnb-{attempt.item.step_execution_id}"
             own = self._own[attempt] = HostThread(name, self._report, self._stalled)
         return self._shared if own is None else own.host
@@ -175,11 +184,16 @@ class StepHosts:
     def _report(self, attempt: Attempt, outcome: Outcome) -> None:
         self._control.post(self._ended, attempt, outcome)
 
-    def _stalled(self, host: StepHost, attempt: Attempt, seconds: float, line: int) -> None:
+    def _stalled(self, host: StepHost, attempt: Attempt, seconds: float, line: int | None) -> None:
+        on_control = host.mailbox is self._control
+        if line is None and (not on_control or seconds < BLOCKED_SECONDS):
+            # Nobody looked, or the whole machine was held up; should it happen again, we know.
+            self._control.post(self._watch.suspect)
+            return
         payload = {
             "step": attempt.item.handler.replace("/", "."),
             "seconds": seconds,
-            "line": line,
+            "line": line or 0,
         }
         attempt.record("stall", payload)
         if self._clock.kind == "real":

@@ -21,6 +21,8 @@ def difference(given: Any, back: Any, path: str = "value") -> str | None:
 
     An int where a float is declared, and a subclass of a plain type, become the plain type.
     """
+    if given is back:
+        return None
     if type(given) is not type(back) and not _becomes(given, type(back)):
         return f"{path} is {_kind(given)} and would be read back as {_kind(back)}"
     whole = isinstance(back, list | tuple | dict)

@@ -25,13 +25,15 @@ class StepDurability(Enum):
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """When a failed attempt of a Step is tried again; 0 and None select the defaults.
+    """When a failed attempt of a Step is tried again; what cannot hold is refused by the registry.
+
+    Durations are above zero and at most 100 years, or `timedelta.max` for no limit.
 
     Args:
         initial_interval: Delay before the second attempt; default 1 s.
-        backoff_coefficient: Factor between delays, at least 1; default 2.
-        maximum_interval: Longest delay; default 100 s.
-        maximum_attempts: Attempts in all, the first included; default no limit.
+        backoff_coefficient: Factor between delays, at least 1; 0 selects the default of 2.
+        maximum_interval: Longest delay, at least the initial one; default 100 s.
+        maximum_attempts: Attempts in all, the first included; 0 for no limit, the default.
         total_duration: Time from the first delivery after which no retry begins; default 4 h. It
             never cuts a running attempt.
     """
@@ -53,7 +55,7 @@ class Recovery:
 
 @dataclass(frozen=True)
 class StepOptions:
-    """What a Step asks of the runtime; everything left out has a default.
+    """What a Step asks of the runtime; everything left out has a default, a zero timeout too.
 
     Args:
         execute_method_timeout: Longest run of one attempt; default 2 h.

@@ -32,6 +32,8 @@ from dexnb.model.shown import shown
 LISTS = (list, Sequence, MutableSequence, Collection, Iterable)
 DICTS = (dict, Mapping, MutableMapping)
 
+_AS_THEY_ARE = (str, int, float, bool)
+
 
 class Ambiguous(Unfit):
     """A document fits several arms of a union, so that none of what holds it can be read."""
@@ -56,6 +58,8 @@ class Reader:
             Unfit: The document is no such value, or the type is none that can be read.
             RecursionError: It is nested deeper than the stack allows.
         """
+        if type(document) is type_ and type_ in _AS_THEY_ARE:
+            return document
         type_ = unwrap(type_)
         if is_any(type_):
             return read_natural(document)

@@ -23,12 +23,21 @@ def unwrap(type_: Any) -> Any:
             type_ = get_args(type_)[0]
         elif isinstance(type_, typing.NewType):
             type_ = type_.__supertype__
-        elif type(type_).__name__ == "TypeAliasType":  # `type X = ...`, from Python 3.12 on
-            type_ = type_.__value__
+        elif _is_alias(get_origin(type_) or type_):
+            type_ = _of_alias(get_origin(type_) or type_, get_args(type_))
         elif isinstance(type_, TypeVar):
             type_ = _of_variable(type_)
         else:
             return type_
+
+
+def _is_alias(type_: Any) -> bool:
+    # Of `type X = ...`, which Python has from 3.12 on.
+    return type(type_).__name__ == "TypeAliasType"
+
+
+def _of_alias(alias: Any, arguments: tuple[Any, ...]) -> Any:
+    return _bind(alias.__value__, dict(zip(alias.__type_params__, arguments, strict=False)))
 
 
 def _of_variable(variable: TypeVar) -> Any:

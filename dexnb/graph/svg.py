@@ -42,7 +42,8 @@ _RULES = (
     ".dxg .c.unknown{stroke:var(--unknown)}"
     ".dxg .e{fill:none;stroke:var(--sub);stroke-width:1.6}.dxg .e.taken{stroke:var(--go);"
     "stroke-width:2.4}.dxg .e.rec{stroke:var(--rec)}.dxg .a{fill:var(--sub)}"
-    ".dxg .a.taken{fill:var(--go)}.dxg .a.rec{fill:var(--rec)}.dxg .l{fill:var(--rec);font-size:10px}"
+    ".dxg .a.taken{fill:var(--go)}.dxg .a.rec{fill:var(--rec)}"
+    ".dxg .l{fill:var(--rec);font-size:10px}"
     ".dxg .st{fill:var(--ok)}.dxg .stt{fill:#fff;font-size:10px;font-weight:700}"
 )
 _CARD_CLASSES = {
@@ -113,7 +114,8 @@ class _Drawing:
         if self.left_out:
             text = f"… and {self.left_out} more"
             parts.append(f'<text class="s" x="0" y="{bottom + 18:g}">{text}</text>')
-        top = MARGIN + LOOP
+        loops = any(edge.source == edge.target for edge in self.edges)
+        top = MARGIN + (LOOP if loops else 0.0)
         width, height = right + 2 * MARGIN, bottom + top + MARGIN + 20 + _back_room(self)
         name = escaped(f"Definition graph of {self.graph.name}")
         return (

@@ -6,6 +6,7 @@ so that a snapshot of it can be sent as it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,7 +20,15 @@ MOST_BEATS = 600
 MOST_ROWS = 500
 """Stream messages, log lines and notes kept, each."""
 
+MOST_ENDED = 200
+"""Executions kept that have ended; those that have not are all kept, `executions` counts all."""
+
+MOST_ATTEMPTS = 100
+"""Attempts kept of an execution: the first one and the newest."""
+
 View = dict[str, Any]
+
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 
 def new_view() -> View:
@@ -37,6 +46,8 @@ def new_view() -> View:
         "wall_offset": 0.0,
         "overrides": {},
         "steps": {},
+        "ended": [],
+        "executions": {},
         "taken": [],
         "messages": [],
         "message_count": 0,
@@ -75,22 +86,30 @@ def _flow_started(view: View, event: Event) -> None:
 
 
 def _step(view: View, event: Event) -> View:
-    """Give an execution's entry; telemetry may come before the event that schedules it."""
+    """Give an execution's entry; telemetry may come before the event that schedules it.
+
+    What an execution that is no longer kept still tells goes nowhere.
+    """
     key = event.step_execution_id
-    steps = view["steps"]
-    if key not in steps:
-        steps[key] = {
-            "step_type": key.rpartition("-")[0],
-            "from": "",
-            "scheduled_at": event.time,
-            "ended_at": None,
-            "outcome": "",
-            "recovery_error": None,
-            "retry_at": None,
-            "attempts": [],
-        }
-    found: View = steps[key]
-    return found
+    found: View | None = view["steps"].get(key)
+    if found is not None:
+        return found
+    step_type, _, number = key.rpartition("-")
+    made: View = {
+        "step_type": step_type,
+        "from": "",
+        "scheduled_at": event.time,
+        "ended_at": None,
+        "outcome": "",
+        "recovery_error": None,
+        "retry_at": None,
+        "attempts": [],
+    }
+    # Executions of a Step are numbered as they are scheduled.
+    known = view["executions"].get(step_type, 0)
+    if not (_NUMBER.fullmatch(number) and int(number) <= known):
+        view["steps"][key] = made
+    return made
 
 
 def _step_scheduled(view: View, event: Event) -> None:
@@ -100,6 +119,8 @@ def _step_scheduled(view: View, event: Event) -> None:
     step["from"] = payload["from_step_execution_id"]
     step["scheduled_at"] = event.time
     step["recovery_error"] = payload["recovery_error"]
+    counts = view["executions"]
+    counts[step["step_type"]] = counts.get(step["step_type"], 0) + 1
     kind = "transition" if payload["recovery_error"] is None else "failure_transition"
     origin = view["steps"].get(step["from"])
     if origin is not None:
@@ -128,6 +149,9 @@ def _end_step(view: View, event: Event, outcome: str) -> None:
     for attempt in step["attempts"]:
         if attempt["ended_at"] is None:
             _close_attempt(attempt, event.time, outcome)
+    view["ended"].append(event.step_execution_id)
+    if len(view["ended"]) > MOST_ENDED:
+        view["steps"].pop(view["ended"].pop(0), None)
 
 
 def _knobs_changed(view: View, event: Event) -> None:
@@ -183,6 +207,7 @@ def _new_attempt(step: View, event: Event) -> View:
         "first_attempt_at": None,
         "resumed_from": None,
         "rounds": 0,
+        "sleeps": 0,
         "phase": "",
         "phase_since": event.time,
         "phase_line": 0,
@@ -197,6 +222,8 @@ def _new_attempt(step: View, event: Event) -> View:
         "late_writes": 0,
     }
     step["attempts"].append(made)
+    if len(step["attempts"]) > MOST_ATTEMPTS:
+        del step["attempts"][1]
     return made
 
 
@@ -222,7 +249,11 @@ def _close_attempt(attempt: View, time: float, outcome: str) -> None:
 
 
 def _retry_scheduled(view: View, event: Event) -> None:
-    _step(view, event)["retry_at"] = event.time + event.payload["delay"]
+    step = _step(view, event)
+    newest = step["attempts"][-1]["attempt"] if step["attempts"] else 0
+    # An attempt that was replaced, or whose Step has ended, may tell of a retry that never comes.
+    if step["ended_at"] is None and newest <= event.attempt:
+        step["retry_at"] = event.time + event.payload["delay"]
 
 
 def _round_call(view: View, event: Event) -> None:
@@ -232,7 +263,9 @@ def _round_call(view: View, event: Event) -> None:
 
 
 def _round_sleep(view: View, event: Event) -> None:
-    _begin_phase(_attempt(view, event), event, "sleep")
+    attempt = _attempt(view, event)
+    attempt["sleeps"] += 1
+    _begin_phase(attempt, event, "sleep")
 
 
 def _begin_phase(attempt: View, event: Event, phase: str) -> None:
@@ -286,8 +319,12 @@ def _stream_message(view: View, event: Event) -> None:
 def _late_write(view: View, event: Event) -> None:
     if event.step_execution_id and event.attempt:
         _attempt(view, event)["late_writes"] += 1
-    text = f"{event.payload['what']} refused: {event.payload['reason']}"
-    _row(view, "notes", event, kind=event.kind, text=text)
+    _add_note(view, event, f"{event.payload['what']} refused: {event.payload['reason']}")
+
+
+def _stop_requested(view: View, event: Event) -> None:
+    kind, reason = event.payload["type"], event.payload["reason"]
+    _add_note(view, event, f"{kind}: {reason}" if reason else kind)
 
 
 def _log(view: View, event: Event) -> None:
@@ -301,7 +338,11 @@ def _note(view: View, event: Event) -> None:
     if "seconds" in payload:
         place = f" in {payload['step']} line {payload['line']}" if "line" in payload else ""
         text = f"{payload['seconds']:.1f} s{place}"
-    _row(view, "notes", event, kind=event.kind, text=text)
+    _add_note(view, event, text)
+
+
+def _add_note(view: View, event: Event, text: str) -> None:
+    _row(view, "notes", event, kind=event.kind, text=text, payload=event.payload)
 
 
 def _row(view: View, name: str, event: Event, **values: Any) -> None:
@@ -324,6 +365,7 @@ _CHANGES: dict[str, Any] = {
     "step_completed": _step_completed,
     "step_failed": _step_failed,
     "step_cancelled": _step_cancelled,
+    "stop_requested": _stop_requested,
     "knobs_changed": _knobs_changed,
     "flow_closed": _flow_closed,
     "attempt_started": _attempt_started,

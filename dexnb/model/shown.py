@@ -14,7 +14,9 @@ _bounded.maxstring = _bounded.maxlong = _bounded.maxother = LONGEST
 def shown(value: object) -> str:
     """Give a value's repr in at most `LONGEST` characters; never an error of its own."""
     try:
-        text = _bounded.repr(value)
+        # Nearly always a short text: the name of a field or a key.
+        short = type(value) is str and len(value) <= LONGEST
+        text = repr(value) if short else _bounded.repr(value)
     except Exception:  # noqa: BLE001 - another's __repr__ may raise anything, a huge int raises too
         text = f"<{type(value).__name__}>"
     return cut(text, LONGEST)

@@ -19,6 +19,9 @@ TOP = 30.0
 MOST_LANES = 24
 MOST_ATTEMPTS = 40
 MOST_LABELS = 60
+CAPTION_WIDTH = 60.0
+LABEL_WIDTH = 90.0
+MOST_TICKS = 7
 MOST_ELEMENTS = 4000
 """Strokes drawn for calls, sleeps and beats together; more are drawn on a coarser grid."""
 
@@ -98,7 +101,8 @@ class _Timeline:
         step = _tick_step(self.span)
         for number in range(int(self.span / step + 1e-9) + 1):
             x = _n(self.x(self.began + number * step))
-            label = clock_text(number * step)
+            at = number * step
+            label = clock_text(at) if step >= 1 else f"{round(at, 6):g} s"
             parts.append(
                 f'<path class="grid" d="M{x} {TOP - 6:g}V{bottom:g}"/>'
                 f'<text class="s" text-anchor="middle" x="{x}" y="{TOP - 12:g}">{label}</text>'
@@ -156,7 +160,7 @@ class _Timeline:
 
     def _caption(self, attempt: View, begin: float, end: float, y: float) -> str:
         texts = []
-        if end - begin > 60:
+        if end - begin > CAPTION_WIDTH:
             text = f"attempt {attempt['attempt']}, {attempt['rounds']} rounds"
             if attempt["resumed_from"] is not None:
                 text += f", from {attempt['resumed_from']}"
@@ -191,7 +195,7 @@ class _Timeline:
         drawn: dict[tuple[int, int], None] = {}
         for begin, end in spans:
             first = int(self.x(begin) / self.grid)
-            drawn[first, max(int(math.ceil(self.x(end) / self.grid)), first + 1)] = None
+            drawn[first, max(math.ceil(self.x(end) / self.grid), first + 1)] = None
         return "".join(
             f"M{_n(first * self.grid)} {y:g}H{_n(last * self.grid)}" for first, last in drawn
         )
@@ -209,21 +213,17 @@ class _Timeline:
                 continue
             x = self.x(message["time"])
             full = escaped(f"{message['stream']}: {message['value']}", 300)
-            parts.append(
-                f'<path class="msg" d="M{_n(x)} {y - 9:g}l4 5l-4 5l-4 -5z"><title>{full}</title></path>'
-            )
-            if x - last_label.get(message["step"], -100.0) > 90:
+            diamond = f"M{_n(x)} {y - 9:g}l4 5l-4 5l-4 -5z"
+            parts.append(f'<path class="msg" d="{diamond}"><title>{full}</title></path>')
+            if x - last_label.get(message["step"], -LABEL_WIDTH) >= LABEL_WIDTH:
                 last_label[message["step"]] = x
-                parts.append(
-                    f'<text class="msgt" x="{_n(x + 6)}" y="{y:g}">{escaped(message["value"], 14)}</text>'
-                )
+                label = escaped(message["value"], 14)
+                parts.append(f'<text class="msgt" x="{_n(x + 6)}" y="{y:g}">{label}</text>')
         return "".join(parts)
 
 
 def clock_text(seconds: float) -> str:
-    """Write a time since the start: `4:07`, `1:00:05`; under a second with its fraction."""
-    if seconds and seconds < 1:
-        return f"{seconds:g} s"
+    """Write a time since the start in whole seconds: `4:07`, `1:00:05`."""
     whole = int(seconds)
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
@@ -231,12 +231,12 @@ def clock_text(seconds: float) -> str:
 
 
 def _tick_step(span: float) -> float:
-    """Give a round distance between ticks, so that there are at most about seven."""
+    """Give a round distance between ticks, so that there are not too many."""
     rounds = (0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800)
     for step in (*rounds, 3600, 7200, 14400, 43200, 86400):
-        if span / step <= 7:
+        if span / step <= MOST_TICKS:
             return float(step)
-    return span / 7
+    return span / MOST_TICKS
 
 
 def _n(number: float) -> str:

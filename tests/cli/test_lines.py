@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dexnb.cli.lines import PlainLines, waiting
-from dexnb.cli.view import RunView
-from tests.cli.logs import HOSTILE, Log, polling
+from dexnb.cli.watched import Watched
+from tests.model.logs import HOSTILE, Log, polling
 
 
 def lines_of(log: Log) -> list[str]:
     """Give the lines of a whole log."""
-    view, lines = RunView(), PlainLines()
-    told = [lines.line(event, 100.0) for event in view.apply(log.events)]
+    lines = PlainLines()
+    told = [lines.line(event, 100.0) for event in Watched().take(log.events)]
     return [line for line in told if line is not None]
 
 
@@ -91,11 +91,11 @@ def test_what_happens_beside_the_rounds_is_told() -> None:
 
 def test_a_run_that_waits_for_code_says_which() -> None:
     """No event says so, so the watcher does."""
-    view = RunView()
-    view.apply(Log().events)
-    view.waiting_for_code = "waits for code: no Flow named F is registered here"
+    run = Watched()
+    run.take(Log().events)
+    run.waiting_for_code = "waits for code: no Flow named F is registered here"
     expected = "    1.50 s  Flow  waits for code: no Flow named F is registered here"
-    assert waiting(view, 101.5) == expected
+    assert waiting(run, 101.5) == expected
 
 
 def test_texts_from_outside_stay_one_line() -> None:

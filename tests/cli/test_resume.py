@@ -8,7 +8,7 @@ import pytest
 
 from dexnb.cli.resume import overlap, resumed
 from dexnb.flow.stream import StreamMessage
-from tests.cli.logs import HOSTILE, polling
+from tests.model.logs import HOSTILE, polling
 
 
 def messages(*sent: tuple[float, str], source: str = "#AwaitJob-1") -> list[StreamMessage]:

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from dexnb.cli.screen import BLUE, meter, picture
-from dexnb.cli.view import RunView
-from tests.cli.logs import HOSTILE, Log, polling
+from dexnb.cli.watched import Watched
+from tests.model.logs import HOSTILE, Log, polling
 
 
 def console(width: int = 80) -> Console:
@@ -23,10 +23,10 @@ def console(width: int = 80) -> Console:
 def drawn(log: Log, now: float, terminal: Console | None = None, hint: str = "") -> str:
     """Draw a log at a time; give it without its styles."""
     terminal = terminal or console()
-    view = RunView()
-    view.apply(log.events)
+    run = Watched()
+    run.take(log.events)
     with terminal.capture() as capture:
-        terminal.print(picture(view, now, terminal, hint))
+        terminal.print(picture(run, now, terminal, hint))
     return re.sub(r"\x1b\[[0-9;]*m", "", capture.get())
 
 
@@ -89,6 +89,86 @@ def test_between_attempts_the_countdown_and_the_failure_are_shown() -> None:
     assert "│ heartbeat" not in text
 
 
+def test_a_step_that_was_not_begun_says_how_long_it_waits() -> None:
+    """From when it was scheduled, or from when somebody gave it back."""
+    log = Log().scheduled(100)
+    assert row(drawn(log, 103), "now") == "waits for its turn for 3.0 s"
+    log.begun(104).add("attempt_ended", 106, "AwaitJob-1", 1, reason="handed_back")
+    assert row(drawn(log, 108), "now") == "waits for its turn for 2.0 s"
+
+
+def test_an_attempt_that_has_decided_is_over_until_history_says_so() -> None:
+    """The decision is on its way to the store."""
+    log = polling().add("attempt_ended", 106, "AwaitJob-1", 1, decision="graceful_complete")
+    assert row(drawn(log, 106.5), "now") == "attempt is over for 0.5 s"
+
+
+def test_the_next_attempt_counts_anew_and_remembers_the_failure() -> None:
+    """Rounds count from one again; the total goes on from the first delivery."""
+    text = drawn(polling().failed(106).begun(107, 2).call(107, 2), 109)
+    assert row(text, "now").startswith("round 1, in call for 2.0 s")
+    assert row(text, "method").endswith("2.0 s of 10 min")
+    assert row(text, "total").endswith("9.0 s of 10 min")
+    assert row(text, "attempt 1") == "builtins.ValueError: boom"
+
+
+@pytest.mark.parametrize(
+    ("beats", "shown"), [((), "none"), (("7", None), "cleared"), (("7", "null"), "null")]
+)
+def test_a_null_checkpoint_is_not_a_cleared_one(beats: tuple[str | None, ...], shown: str) -> None:
+    """Three cases stay apart: a value (null is one), cleared, and never set."""
+    log = Log().scheduled(100).begun(100)
+    for checkpoint in beats:
+        log.beat(101, checkpoint)
+    assert row(drawn(log, 102), "checkpoint") == shown
+
+
+def test_a_limit_that_is_turned_while_the_step_runs_is_the_one_that_is_shown() -> None:
+    """Live knobs feed options of the attempt that goes on."""
+    limits = {"heartbeat_timeout": 30.0, "maximum_attempts": 5, "total_duration": 60.0}
+    log = polling().add(
+        "limits_changed", 105, "AwaitJob-1", 1, execute_method_timeout=90.0, **limits
+    )
+    text = drawn(log, 105.1)
+    assert "AwaitJob-1  attempt 1 of 5" in text
+    assert row(text, "heartbeat").endswith("1.0 s of 30 s")
+    assert row(text, "method").endswith("of 1 min 30 s")
+
+
+def test_an_attempt_whose_beginning_is_told_no_more_has_no_limits() -> None:
+    """Telemetry is kept within a budget, oldest first out."""
+    text = drawn(Log().scheduled(100).call(140, 2), 141)
+    assert "AwaitJob-1  attempt 2 " in text
+    assert row(text, "now").startswith("round 1, in call for 1.0 s")
+    assert "│ method" not in text
+
+
+def test_an_execution_shows_how_it_ended_before_its_telemetry_comes() -> None:
+    """Another process's telemetry arrives up to a second behind its history."""
+    log = polling().completed(106)
+    log.events = [event for event in log.events if event.durable]
+    assert "✓  AwaitJob-1  attempt 1, 6.0 s  graceful_complete: done" in drawn(log, 106)
+
+
+def test_a_cancelled_step_names_the_attempt_that_was_cancelled() -> None:
+    """History does not say which, telemetry does."""
+    log = polling().add("step_cancelled", 106, "AwaitJob-1").closed(106, "CANCELED")
+    assert "✗  AwaitJob-1  attempt 1, 3 rounds, 6.0 s  cancelled" in drawn(log, 106)
+
+
+def test_log_lines_and_notes_stand_in_one_panel_by_their_time() -> None:
+    """Prints of the Step beside what the engine has to say of it."""
+    step = ("AwaitJob-1", 1)
+    log = polling().add("log", 104.5, *step, source="stdout", line="before")
+    log.add("stall", 105, *step, step="F.S", seconds=1.5, line=12)
+    log.add("log", 105.5, *step, source="stdout", line="after")
+    log.add("stop_requested", 106, type="CANCEL", reason="enough")
+    text = drawn(log, 106)
+    told = ["before", "blocked its event loop for 1.5 s at line 12", "after", "stop requested"]
+    places = [text.index(part) for part in told]
+    assert places == sorted(places)
+
+
 def test_an_ended_run_shows_how_each_step_ended() -> None:
     """Steps that are over are one line each, with mark and words."""
     log = polling().completed(106).closed(106)
@@ -106,11 +186,11 @@ def test_a_failed_run_says_why() -> None:
 
 def test_a_run_that_waits_for_code_says_so() -> None:
     """A wait without a reason on the screen is never shown."""
-    terminal, view = console(), RunView()
-    view.apply(Log().scheduled(100).events)
-    view.waiting_for_code = "waits for code: no Step named AwaitJob; registered: Other"
+    terminal, run = console(), Watched()
+    run.take(Log().scheduled(100).events)
+    run.waiting_for_code = "waits for code: no Step named AwaitJob; registered: Other"
     with terminal.capture() as capture:
-        terminal.print(picture(view, 101, terminal))
+        terminal.print(picture(run, 101, terminal))
     assert "no Step named AwaitJob" in capture.get()
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dexnb.cli.text import duration, limit, message, printable
-from tests.cli.logs import HOSTILE
+from tests.model.logs import HOSTILE
 
 
 @given(st.text(st.characters(), max_size=400), st.integers(min_value=1, max_value=300))

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, Concatenate, ParamSpec
 
 from dexnb import Clock, Flow, PersistenceSchema, RetryPolicy, Step, StepList, StepOptions, Stream
-from dexnb.engine import AsyncRun, FlowResult, Runtime, RuntimeOptions
+from dexnb.engine import AsyncRun, FlowResult, Runtime, RuntimeOptions, capture
 from dexnb.model.event import Event
 from dexnb.model.run_state import fold
 from dexnb.providers import MemoryProvider, Provider
@@ -169,3 +169,4 @@ async def crash(runtime: Runtime) -> None:
     for task in asyncio.all_tasks() - {asyncio.current_task()}:
         task.cancel()
     await asyncio.sleep(0)
+    capture.uninstall()

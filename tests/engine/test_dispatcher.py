@@ -269,3 +269,13 @@ async def test_b14_an_orphan_message_does_not_make_the_dispatcher_spin() -> None
         await asyncio.sleep(5)
         assert runtime.engine.turns.fetches - before <= 5 / 0.1 + 1
         assert (await runtime.engine.provider.queue_depths()).messages == 0
+
+
+@virtual
+async def test_what_was_registered_just_now_runs_without_a_pause() -> None:
+    """A first registration ends the parked fetches; the start after it waits for no interval."""
+    async with Runtime(MemoryProvider()) as runtime:
+        await asyncio.sleep(5)
+        began = await now()
+        await (await runtime.start(flow(end), "at-once")).wait()
+        assert await now() - began < 0.05

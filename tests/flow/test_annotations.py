@@ -13,7 +13,7 @@ import pytest
 from dexnb import AsyncContext, Context, Step, StepDecision, dead_end, go_to
 from dexnb.flow.registry import RegisteredFlow, read_flow
 from tests.flow.flows import flow_of, problem_of, problems_of, read
-from tests.flow.values import through
+from tests.flow.values import Point, through
 
 
 def test_a_class_made_in_a_function_is_found_through_the_step_that_names_it() -> None:
@@ -156,3 +156,33 @@ def test_a_class_that_a_cell_defined_again_is_the_one_that_counts(run: Run) -> N
     main = run(NEXT_CELLS)
     second = main.Job(main.State.QUEUED, [main.Part("b")])
     assert through(second, flow.steps["S"].handler.input_type) == second
+
+
+NEW_SYNTAX = """
+from dataclasses import dataclass
+from typing import Any
+from dexnb import *
+
+@dataclass
+class Box[T]:
+    item: T
+    more: list[T]
+
+type Boxes[K] = dict[str, Box[K]]
+type Numbers = list[int]
+
+class S(Step[Any]):
+    async def execute(self, context: AsyncContext, input: Box[Numbers]) -> StepDecision:
+        return dead_end()
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of Python 3.12")
+def test_generic_classes_and_aliases_in_the_newer_syntax_are_read(run: Run) -> None:
+    """Type parameters in brackets, and `type X = ...`."""
+    main = run(NEW_SYNTAX)
+    assert read(main.S()).steps["S"].handler.input_type == main.Box[main.Numbers]
+    value = main.Box([1], [[2]])
+    assert through(value, main.Box[main.Numbers]) == value
+    point = main.Box(Point(1.0), [Point(2.0)])
+    assert through({"a": point}, main.Boxes[Point]) == {"a": point}

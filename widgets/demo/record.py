@@ -3,6 +3,8 @@
 Run it in the repository's environment: `python widgets/demo/record.py`.
 """
 
+# ruff: noqa: INP001 - a script among the page's files, no part of a package
+
 from __future__ import annotations
 
 import asyncio
@@ -24,9 +26,7 @@ LOGS = Path(__file__).parent / "logs"
 LONG = JobScript(phases=((JobState.QUEUED, 40.0), (JobState.RUNNING, 290.0)))
 RECORDINGS: dict[str, InProcessJobs] = {
     "healthy": InProcessJobs(LONG, Faults(seed=3, latency=(0.6, 3.4))),
-    "retry": InProcessJobs(
-        LONG, Faults(seed=5, latency=(0.8, 3.2), outages=((128.0, 142.0),))
-    ),
+    "retry": InProcessJobs(LONG, Faults(seed=5, latency=(0.8, 3.2), outages=((128.0, 142.0),))),
     "recovery": InProcessJobs(
         JobScript(phases=((JobState.QUEUED, 20.0), (JobState.RUNNING, 900.0))),
         Faults(seed=7, latency=(0.8, 3.2), hang_windows=((90.0, 2000.0),)),
@@ -41,7 +41,7 @@ async def _record(name: str, jobs: InProcessJobs) -> tuple[list[Event], list[Eve
         await run.wait()
         # The dispatchers' last fetches end with the long poll.
         await asyncio.sleep(31)
-        return await run.events(), runtime.engine.telemetry.events("")
+        return list(await run.events()), runtime.engine.telemetry.events("")
 
 
 def main() -> None:

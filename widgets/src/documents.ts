@@ -46,7 +46,9 @@ export interface AttemptView {
   limits: Limits | null;
   first_attempt_at: number | null;
   resumed_from: string | null;
+  /** Calls begun; a round is one call and one sleep, so `sleeps` counts those that are whole. */
   rounds: number;
+  sleeps: number;
   phase: "" | "call" | "sleep";
   phase_since: number;
   phase_line: number;
@@ -91,6 +93,8 @@ export interface LogRow extends Row {
 export interface NoteRow extends Row {
   kind: string;
   text: string;
+  /** What the text was made of, for those who word it otherwise. */
+  payload?: Record<string, Json>;
 }
 
 /** Origin type, target type, and how: by a decision or because the origin failed. */
@@ -110,6 +114,10 @@ export interface RunView {
   wall_offset: number;
   overrides: Record<string, Json>;
   steps: Record<string, StepView>;
+  /** Those in `steps` that have ended, in that order; the oldest go. */
+  ended: string[];
+  /** How many were scheduled, by Step type: all, also those that are no longer in `steps`. */
+  executions: Record<string, number>;
   taken: TakenEdge[];
   messages: MessageRow[];
   message_count: number;

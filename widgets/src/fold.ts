@@ -25,6 +25,10 @@ export const MOST_MARKS = 600;
 export const MERGED = 10;
 export const MOST_BEATS = 600;
 export const MOST_ROWS = 500;
+export const MOST_ENDED = 200;
+export const MOST_ATTEMPTS = 100;
+
+const NUMBER = /^[1-9][0-9]{0,8}$/;
 
 type Change = (view: RunView, event: Event) => void;
 
@@ -42,6 +46,8 @@ export function newView(): RunView {
     wall_offset: 0,
     overrides: {},
     steps: {},
+    ended: [],
+    executions: {},
     taken: [],
     messages: [],
     message_count: 0,
@@ -73,12 +79,17 @@ function flowStarted(view: RunView, event: Event): void {
   view.started_at = event.time;
 }
 
-/** Give an execution's entry; telemetry may come before the event that schedules it. */
+/**
+ * Give an execution's entry; telemetry may come before the event that schedules it. What an
+ * execution that is no longer kept still tells goes nowhere.
+ */
 function stepOf(view: RunView, event: Event): StepView {
   const key = event.step_execution_id;
   if (Object.hasOwn(view.steps, key)) return view.steps[key] as StepView;
+  const dash = key.lastIndexOf("-");
+  const type = key.slice(0, Math.max(dash, 0));
   const made: StepView = {
-    step_type: key.slice(0, Math.max(key.lastIndexOf("-"), 0)),
+    step_type: type,
     from: "",
     scheduled_at: event.time,
     ended_at: null,
@@ -87,14 +98,21 @@ function stepOf(view: RunView, event: Event): StepView {
     retry_at: null,
     attempts: [],
   };
-  // A plain assignment of the key "__proto__" would not make an entry.
-  Object.defineProperty(view.steps, key, {
-    value: made,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  });
+  // Executions of a Step are numbered as they are scheduled.
+  const number = key.slice(dash + 1);
+  const known = NUMBER.test(number) && Number(number) <= countOf(view, type);
+  if (!known) put(view.steps, key, made);
   return made;
+}
+
+/** Add an entry; a plain assignment of the key "__proto__" would not make one. */
+function put<T>(entries: Record<string, T>, key: string, value: T): void {
+  const plain = { enumerable: true, configurable: true, writable: true };
+  Object.defineProperty(entries, key, { value, ...plain });
+}
+
+function countOf({ executions }: RunView, type: string): number {
+  return Object.hasOwn(executions, type) ? (executions[type] as number) : 0;
 }
 
 function stepScheduled(view: RunView, event: Event): void {
@@ -104,6 +122,7 @@ function stepScheduled(view: RunView, event: Event): void {
   step.from = payload.from_step_execution_id as string;
   step.scheduled_at = event.time;
   step.recovery_error = payload.recovery_error as unknown as Failure | null;
+  put(view.executions, step.step_type, countOf(view, step.step_type) + 1);
   if (!Object.hasOwn(view.steps, step.from)) return;
   const origin = (view.steps[step.from] as StepView).step_type;
   const kind = step.recovery_error === null ? "transition" : "failure_transition";
@@ -126,6 +145,8 @@ function endStep(view: RunView, event: Event, outcome: string): void {
   for (const attempt of step.attempts) {
     if (attempt.ended_at === null) closeAttempt(attempt, event.time, outcome);
   }
+  view.ended.push(event.step_execution_id);
+  if (view.ended.length > MOST_ENDED) delete view.steps[view.ended.shift() as string];
 }
 
 function knobsChanged(view: RunView, event: Event): void {
@@ -181,6 +202,7 @@ function newAttempt(step: StepView, event: Event): AttemptView {
     first_attempt_at: null,
     resumed_from: null,
     rounds: 0,
+    sleeps: 0,
     phase: "",
     phase_since: event.time,
     phase_line: 0,
@@ -195,6 +217,7 @@ function newAttempt(step: StepView, event: Event): AttemptView {
     late_writes: 0,
   };
   step.attempts.push(made);
+  if (step.attempts.length > MOST_ATTEMPTS) step.attempts.splice(1, 1);
   return made;
 }
 
@@ -220,7 +243,12 @@ function closeAttempt(attempt: AttemptView, time: number, outcome: string): void
 }
 
 function retryScheduled(view: RunView, event: Event): void {
-  stepOf(view, event).retry_at = event.time + (event.payload.delay as number);
+  const step = stepOf(view, event);
+  const newest = step.attempts.at(-1)?.attempt ?? 0;
+  // An attempt that was replaced, or whose Step has ended, may tell of a retry that never comes.
+  if (step.ended_at === null && newest <= event.attempt) {
+    step.retry_at = event.time + (event.payload.delay as number);
+  }
 }
 
 function roundCall(view: RunView, event: Event): void {
@@ -230,7 +258,9 @@ function roundCall(view: RunView, event: Event): void {
 }
 
 function roundSleep(view: RunView, event: Event): void {
-  beginPhase(attemptOf(view, event), event, "sleep");
+  const attempt = attemptOf(view, event);
+  attempt.sleeps += 1;
+  beginPhase(attempt, event, "sleep");
 }
 
 function beginPhase(attempt: AttemptView, event: Event, phase: "call" | "sleep"): void {
@@ -295,8 +325,12 @@ function streamMessage(view: RunView, event: Event): void {
 
 function lateWrite(view: RunView, event: Event): void {
   if (event.step_execution_id && event.attempt) attemptOf(view, event).late_writes += 1;
-  const text = `${event.payload.what} refused: ${event.payload.reason}`;
-  addRow<NoteRow>(view.notes, { ...rowOf(event), kind: event.kind, text });
+  addNote(view, event, `${event.payload.what} refused: ${event.payload.reason}`);
+}
+
+function stopRequested(view: RunView, event: Event): void {
+  const { type, reason } = event.payload;
+  addNote(view, event, reason ? `${type}: ${reason}` : (type as string));
 }
 
 function logLine(view: RunView, event: Event): void {
@@ -312,7 +346,12 @@ function note(view: RunView, event: Event): void {
     const place = "line" in payload ? ` in ${payload.step} line ${payload.line}` : "";
     text = `${oneDecimal(payload.seconds as number)} s${place}`;
   }
-  addRow<NoteRow>(view.notes, { ...rowOf(event), kind: event.kind, text });
+  addNote(view, event, text);
+}
+
+function addNote(view: RunView, event: Event, text: string): void {
+  const { kind, payload } = event;
+  addRow<NoteRow>(view.notes, { ...rowOf(event), kind, text, payload });
 }
 
 function rowOf(event: Event): Row {
@@ -330,6 +369,7 @@ const CHANGES = new Map<string, Change>([
   ["step_completed", stepCompleted],
   ["step_failed", (view, event) => endStep(view, event, "failed")],
   ["step_cancelled", (view, event) => endStep(view, event, "cancelled")],
+  ["stop_requested", stopRequested],
   ["knobs_changed", knobsChanged],
   ["flow_closed", flowClosed],
   ["attempt_started", attemptStarted],

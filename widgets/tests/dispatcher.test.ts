@@ -44,10 +44,10 @@ describe("the dispatcher's figures", () => {
 
   it("take parked fetches and sleeps for idle", () => {
     const view = newDispatcherView();
-    view.work.cycles.push([0, 5, 5, "empty", 0], [5, 6, 6, "hit", 1], [6, 6.01, 10, "empty", 0]);
+    view.work.cycles.push([0, 5, 5, "empty", 0], [5, 9, 9, "hit", 1], [9, 9.01, 10, "empty", 0]);
     const found = figures(view.work, 0, 10);
     expect(found.perSecond).toBeCloseTo(0.3);
-    expect(found.idle).toBeCloseTo(0.899);
+    expect(found.idle).toBeCloseTo(0.999);
     expect(found.parked).toBe(1);
     expect(figures(view.work, 5, 5).perSecond).toBe(0);
   });

@@ -2,7 +2,7 @@
 
 import { ReactFlow, type ReactFlowInstance } from "@xyflow/react";
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
-import type { Page } from "../documents";
+import type { FlowGraph, Page } from "../documents";
 import { KEEPS_KEYS, usePage } from "../lab/context";
 import { Icon, type IconName } from "../lab/Icon";
 import { shownName } from "../value";
@@ -14,11 +14,31 @@ import { type Shape, shapeOf, shapeOfRun } from "./shape";
 const nodeTypes = { step: StepNode };
 const edgeTypes = { link: LinkEdge };
 const FIT = { padding: 0.04, maxZoom: 1 };
-const ZOOM_KEYS = ["Control", "Meta"];
 const WORDS = {
   "node.a11yDescription.default": "A Step of the Flow. Arrow keys and Tab go on.",
   "node.a11yDescription.keyboardDisabled": "A Step of the Flow.",
   "edge.a11yDescription.default": "A way between two Steps.",
+};
+
+/** Nothing can be moved, tied, cut or deleted, and the page scrolls on under the wheel. */
+const TO_LOOK_AT = {
+  fitView: true,
+  fitViewOptions: FIT,
+  minZoom: 0.15,
+  maxZoom: 2,
+  nodesDraggable: false,
+  nodesConnectable: false,
+  edgesFocusable: false,
+  deleteKeyCode: null,
+  selectionKeyCode: null,
+  multiSelectionKeyCode: null,
+  panActivationKeyCode: null,
+  zoomActivationKeyCode: ["Control", "Meta"],
+  zoomOnScroll: false,
+  zoomOnDoubleClick: false,
+  preventScrolling: false,
+  autoPanOnNodeFocus: true,
+  ariaLabelConfig: WORDS,
 };
 
 type Instance = ReactFlowInstance<StepNodeType, LinkEdgeType>;
@@ -30,7 +50,7 @@ export function GraphPane({ dark }: { dark: boolean }) {
   const nodes = useMemo(() => nodesOf(picture), [picture]);
   const edges = useMemo(() => edgesOf(picture, marks), [picture, marks]);
   const [instance, setInstance] = useState<Instance | null>(null);
-  const box = useFit(instance, picture);
+  const { box, refit, onMoveStart } = useFit(instance, picture);
   return (
     <section
       className="dexnb-graph"
@@ -46,48 +66,26 @@ export function GraphPane({ dark }: { dark: boolean }) {
         edgeTypes={edgeTypes}
         colorMode={dark ? "dark" : "light"}
         onInit={setInstance}
-        fitView
-        fitViewOptions={FIT}
-        minZoom={0.15}
-        maxZoom={2}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        edgesFocusable={false}
-        elementsSelectable={true}
-        deleteKeyCode={null}
-        selectionKeyCode={null}
-        multiSelectionKeyCode={null}
-        panActivationKeyCode={null}
-        zoomActivationKeyCode={ZOOM_KEYS}
-        zoomOnScroll={false}
-        zoomOnDoubleClick={false}
-        preventScrolling={false}
-        autoPanOnNodeFocus={true}
-        ariaLabelConfig={WORDS}
+        onMoveStart={onMoveStart}
+        {...TO_LOOK_AT}
       >
-        <Zoom instance={instance} />
+        <Zoom instance={instance} refit={refit} />
       </ReactFlow>
     </section>
   );
 }
 
-function Zoom({ instance }: { instance: Instance | null }) {
-  const button = (label: string, icon: IconName, act: (to: Instance) => void) => (
-    <button
-      type="button"
-      title={label}
-      aria-label={label}
-      onClick={() => instance && act(instance)}
-      {...KEEPS_KEYS}
-    >
+function Zoom({ instance, refit }: { instance: Instance | null; refit: () => void }) {
+  const button = (label: string, icon: IconName, act: () => void) => (
+    <button type="button" title={label} aria-label={label} onClick={act} {...KEEPS_KEYS}>
       <Icon name={icon} />
     </button>
   );
   return (
     <div className="dexnb-zoom" role="toolbar" aria-label="Zoom of the graph">
-      {button("Zoom in (Ctrl and wheel)", "plus", (to) => to.zoomIn())}
-      {button("Zoom out", "minus", (to) => to.zoomOut())}
-      {button("Fit the graph", "fit", (to) => to.fitView(FIT))}
+      {button("Zoom in (Ctrl and wheel)", "plus", () => void instance?.zoomIn())}
+      {button("Zoom out", "minus", () => void instance?.zoomOut())}
+      {button("Fit the graph", "fit", refit)}
     </div>
   );
 }
@@ -96,11 +94,13 @@ function Zoom({ instance }: { instance: Instance | null }) {
 function usePicture(page: Page | null): Picture {
   const polling = pollingOf(page);
   const graph = page?.graph ?? null;
+  // Every snapshot brings a copy of the graph: only another text is another graph.
+  const known = useMemo(() => (graph ? JSON.stringify(graph) : ""), [graph]);
   const run = graph ? "" : JSON.stringify(page ? shapeOfRun(page.view, new Set()) : null);
   return useMemo(() => {
-    const names = new Set(polling ? (JSON.parse(polling) as string[]) : []);
-    return layout(graph ? shapeOf(graph, names) : shapeFrom(run, names));
-  }, [graph, run, polling]);
+    const names = new Set(JSON.parse(polling) as string[]);
+    return layout(known ? shapeOf(JSON.parse(known) as FlowGraph, names) : shapeFrom(run, names));
+  }, [known, run, polling]);
 }
 
 function shapeFrom(text: string, polling: ReadonlySet<string>): Shape {
@@ -159,17 +159,31 @@ function heightOf({ height }: Picture): number {
   return Math.round(Math.min(440, Math.max(250, height + 24)));
 }
 
-/** Fit the picture when it changes and when the pane gets another size. */
+/**
+ * Fit the picture when it is another one, and when the pane gets another size, unless the reader
+ * has moved it.
+ */
 function useFit(instance: Instance | null, picture: Picture) {
   const box = useRef<HTMLElement>(null);
-  const fit = useCallback(() => void instance?.fitView(FIT), [instance]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new picture is a reason to fit
+  const moved = useRef(false);
+  const refit = useCallback(() => {
+    moved.current = false;
+    void instance?.fitView(FIT);
+  }, [instance]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another picture is a reason to fit
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const observer = new ResizeObserver(fit);
+    moved.current = false;
+    const observer = new ResizeObserver(() => {
+      if (!moved.current) refit();
+    });
     observer.observe(element);
     return () => observer.disconnect();
-  }, [fit, picture]);
-  return box;
+  }, [refit, picture]);
+  // Moves that no hand made come without an event.
+  const onMoveStart = useCallback((event: unknown) => {
+    if (event) moved.current = true;
+  }, []);
+  return { box, refit, onMoveStart };
 }

@@ -42,7 +42,13 @@ export function liveOf(view: RunView, stepType: string, now: number): Live {
   const open = view.status === "RUNNING" && openAttempt(step) !== undefined;
   const state = stateOf(view, step, open);
   const text = wordsOf(state, step, attempt, now);
-  return { state, text, executions: found.length, step, attempt, open };
+  const executions = Math.max(found.length, executionsOf(view, stepType));
+  return { state, text, executions, step, attempt, open };
+}
+
+/** How many executions of a Step there were, also those whose details are no longer kept. */
+function executionsOf({ executions }: RunView, stepType: string): number {
+  return Object.hasOwn(executions, stepType) ? (executions[stepType] as number) : 0;
 }
 
 function stateOf(view: RunView, step: StepView, open: boolean): LiveState {

@@ -115,7 +115,7 @@ function ActionButton(props: {
 
 function Speeds({ page, give }: { page: Page; give: Give }) {
   const { speeds, speed } = page.actions;
-  if (speeds.length === 0) return null;
+  if (speeds.length < 2) return null;
   return (
     <fieldset className="dexnb-segments" aria-label="Speed of the clock">
       {speeds.map((factor) => (

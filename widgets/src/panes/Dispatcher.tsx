@@ -4,7 +4,7 @@ import { useId } from "react";
 import type { Cycle, DispatcherSettings, Page, QueueView } from "../documents";
 import { measured } from "../duration";
 import { usePage, useSession } from "../lab/context";
-import { type FetchKind, figures, kindOf, rate, spanOf } from "./cycles";
+import { type FetchKind, figures, kindOf, PARKED_SECONDS, rate, spanOf } from "./cycles";
 import { Slider } from "./Slider";
 
 const WIDTH = 360;
@@ -68,24 +68,37 @@ function Lane({ queue, from, to }: { queue: QueueView; from: number; to: number 
 }
 
 const TOPS: Record<FetchKind, number> = { hit: 2, empty: 10, parked: 8, error: 2 };
+const MARK = 2.5;
 
+/** A fetch; what a long one found is marked at its end, since before that it was parked. */
 function Fetch({ cycle, x }: { cycle: Cycle; x: (time: number) => number }) {
   const [began, until, slept, , items] = cycle;
   const kind = kindOf(cycle);
-  const left = x(began);
-  const end = x(until);
-  const top = TOPS[kind];
+  const [left, end] = [x(began), x(until)];
+  const parked = until - began >= PARKED_SECONDS;
   const text = kind === "hit" ? `${items} found` : kind;
+  const mark = { y: TOPS[kind], height: HEIGHT - 2 * TOPS[kind] };
+  const width = parked ? MARK : Math.max(MARK, end - left);
   return (
     <g>
       <title>{`${text} · fetch ${measured(until - began)} · sleep ${measured(slept - until)}`}</title>
-      <rect
-        className={`dexnb-f-${kind}`}
-        x={left}
-        y={top}
-        width={Math.max(1.5, end - left)}
-        height={HEIGHT - 2 * top}
-      />
+      {parked && (
+        <rect
+          className="dexnb-f-parked"
+          x={left}
+          y={8}
+          width={Math.max(1, end - left - 0.5)}
+          height={10}
+        />
+      )}
+      {kind !== "parked" && (
+        <rect
+          className={`dexnb-f-${kind}`}
+          x={parked ? end - MARK : left}
+          {...mark}
+          width={width}
+        />
+      )}
       {slept > until && (
         <rect
           className="dexnb-f-sleep"

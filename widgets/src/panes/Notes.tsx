@@ -9,6 +9,7 @@ import { Rows } from "./Rows";
 
 const WORDS: Record<string, string> = {
   late_write: "late write",
+  stop_requested: "stop",
   stall: "loop held",
   suspended: "machine slept",
   engine_error: "engine error",

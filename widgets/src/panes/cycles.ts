@@ -32,7 +32,10 @@ export function figures(queue: QueueView, from: number, to: number): QueueFigure
     const kind = kindOf(cycle);
     fetches += 1;
     if (kind === "parked") parked += 1;
-    else busy += Math.max(0, Math.min(until, to) - Math.max(began, from));
+    // A long fetch waited in the store, whatever came of it.
+    if (until - began < PARKED_SECONDS) {
+      busy += Math.max(0, Math.min(until, to) - Math.max(began, from));
+    }
   }
   return { perSecond: fetches / span, idle: Math.max(0, 1 - busy / span), parked };
 }

@@ -2,7 +2,7 @@
 
 import { type MouseEvent, useId, useLayoutEffect, useRef, useState } from "react";
 import type { Page } from "../documents";
-import { clock } from "../duration";
+import { clock, measured } from "../duration";
 import { KEEPS_KEYS, usePage, useSession } from "../lab/context";
 import { elapsed } from "../lab/status";
 import type { Field } from "./AttemptBar";
@@ -10,7 +10,7 @@ import { axisEnd, digitsOf, type Sight, type Span, seen, tickStep, ticks, WHOLE 
 import { Controls } from "./Controls";
 import { useGestures } from "./gestures";
 import { LaneNames, LaneRow } from "./LaneRow";
-import { AXIS_HEIGHT, type Lanes, lanesOf } from "./lanes";
+import { AXIS_HEIGHT, type Lanes, lanesOf, sleepsOf } from "./lanes";
 import { whatAt } from "./probe";
 import { Ways } from "./Ways";
 
@@ -56,6 +56,7 @@ interface Scene extends Lanes {
   live: boolean;
   field: Field;
   origin: number;
+  sleeps: [from: number, to: number][];
   gutter: number;
   left: number;
   right: number;
@@ -81,7 +82,7 @@ function sceneOf(page: Page, now: number, sight: Sight, width: number): Scene {
   const running = view.status === "RUNNING";
   const field = { x, left, right, now, running, margin: page.margin };
   const common = { span, end, elapsed: lasted, live: view.closed_at === null, field, origin };
-  return { ...common, ...lanesOf(view, now), gutter, left, right };
+  return { ...common, ...lanesOf(view, now), sleeps: sleepsOf(view), gutter, left, right };
 }
 
 function wordsOf({ time, lane }: Probe, { lanes, origin, field }: Scene): string {
@@ -117,6 +118,7 @@ function Drawing(props: {
     >
       <Hatch id={hatch} />
       <Grid scene={scene} />
+      <Sleeps scene={scene} />
       {lanes.map((lane) => (
         <LaneNames key={lane.id} lane={lane} now={field.now} gutter={scene.gutter} />
       ))}
@@ -186,6 +188,30 @@ function Grid({ scene }: { scene: Scene }) {
     .times.map((time) => `M${Math.round(field.x(origin + time)) + 0.5} 0v${height}`)
     .join("");
   return <path className="dexnb-t-grid" d={path} />;
+}
+
+/** The machine was suspended: nothing ran, and no deadline counts it. */
+function Sleeps({ scene }: { scene: Scene }) {
+  const { sleeps, field, height, left, right } = scene;
+  return (
+    <>
+      {sleeps.map(([from, to]) => {
+        const [a, b] = [Math.max(left, field.x(from)), Math.min(right, field.x(to))];
+        if (b <= a) return null;
+        return (
+          <rect
+            key={from}
+            className="dexnb-t-asleep"
+            x={a}
+            width={Math.max(2, b - a)}
+            height={height}
+          >
+            <title>{`the machine slept for ${measured(to - from)}`}</title>
+          </rect>
+        );
+      })}
+    </>
+  );
 }
 
 function Upright(props: { className: string; time: number; scene: Scene }) {

@@ -51,7 +51,20 @@ export function lanesOf(view: RunView, now: number): Lanes {
     top = bottom;
     return { ...lane, label: shownName(id, 40), sub: subOf(view, step, now) };
   });
-  return { lanes, hidden: all.length - kept.length, height: top + 4 };
+  const scheduled = Object.values(view.executions).reduce((sum, count) => sum + count, 0);
+  const hidden = Math.max(all.length, scheduled) - kept.length;
+  return { lanes, hidden, height: top + 4 };
+}
+
+/** When the machine slept: the seconds before each note of it, the same sleep once. */
+export function sleepsOf(view: RunView): [from: number, to: number][] {
+  const found = new Map<number, [number, number]>();
+  for (const { kind, time, payload } of view.notes) {
+    const seconds = payload?.seconds;
+    if (kind !== "suspended" || typeof seconds !== "number") continue;
+    found.set(Math.round(time), [time - seconds, time]);
+  }
+  return [...found.values()];
 }
 
 /** Whether there is more to say of the attempts than that there was one. */

@@ -1,0 +1,58 @@
+"""What a page may ask of its Lab: names and arguments as they come, checked before use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from dexnb.errors import DefinitionError
+
+if TYPE_CHECKING:
+    from dexnb.jupyter.lab import Lab
+
+
+def carry_out(lab: Lab, name: str, args: dict[str, Any]) -> Any:
+    """Do what a page asks for; gives plain JSON.
+
+    Raises:
+        DexnbError: It cannot be done; the text is for the page's user.
+    """
+    command = _COMMANDS.get(name)
+    if command is None:
+        message = f"the page asked for {name[:100]!r}; known are {', '.join(_COMMANDS)}"
+        raise DefinitionError(message)
+    return command(lab, args)
+
+
+def _set_knob(lab: Lab, args: dict[str, Any]) -> float:
+    name = args.get("name")
+    if not isinstance(name, str):
+        message = f"the knob's name is {name!r}: give a str"
+        raise DefinitionError(message)
+    return lab.set_knob(name, args.get("value"), live=args.get("live") is not False)
+
+
+def _set_dispatcher(lab: Lab, args: dict[str, Any]) -> None:
+    lab.set_dispatcher(
+        min_poll_interval=args.get("min_poll_interval"),
+        long_poll_timeout=args.get("long_poll_timeout"),
+    )
+
+
+def _set_speed(lab: Lab, args: dict[str, Any]) -> None:
+    factor = args.get("factor")
+    if not isinstance(factor, int | float) or isinstance(factor, bool):
+        message = f"speed is {factor!r}: give a number"
+        raise DefinitionError(message)
+    lab.set_speed(factor)
+
+
+_COMMANDS: dict[str, Callable[[Lab, dict[str, Any]], Any]] = {
+    "run": lambda lab, _: lab.start().run_id,
+    "stop": lambda lab, _: lab.stop(),
+    "rerun": lambda lab, _: lab.rerun().run_id,
+    "complete_job": lambda lab, _: lab.complete_job(),
+    "set_knob": _set_knob,
+    "set_dispatcher": _set_dispatcher,
+    "set_speed": _set_speed,
+}

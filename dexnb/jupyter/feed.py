@@ -1,0 +1,185 @@
+"""`SessionFeed`: a page's content, read from a session while its engine works."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dexnb.clock import monotonic, wall
+from dexnb.engine import Run
+from dexnb.model.dispatcher_view import apply_dispatcher, new_dispatcher_view
+from dexnb.model.event import Event
+from dexnb.model.json_text import to_text
+from dexnb.model.log_tail import LogTail
+from dexnb.model.run_view import apply, new_view
+from dexnb.widgets.feed import Changes, Page
+
+if TYPE_CHECKING:
+    from dexnb.jupyter.lab import Lab
+
+MOST_WAITING = 5000
+"""Events kept for a publisher that does not come; it gets a whole page then."""
+
+LOOK_SECONDS = 1.0
+"""How often the store is asked though nothing has happened in this engine: another may run it."""
+
+
+class SessionFeed:
+    """What a Lab's page shows; a `Feed` for the publisher.
+
+    Args:
+        lab: Whose run is followed.
+        carry: Begins a command of the page.
+        ended: Called on the publisher's thread when the page has been told of the run's end.
+    """
+
+    def __init__(
+        self,
+        lab: Lab,
+        carry: Callable[[str, dict[str, Any]], concurrent.futures.Future[Any]],
+        ended: Callable[[], None],
+    ) -> None:
+        """Start with an empty view."""
+        self._lab = lab
+        self._carry = carry
+        self._ended = ended
+        self._lock = threading.RLock()
+        self._follow(None)
+        self._waiting: list[Event] = []
+        self._engine_waiting: list[Event] = []
+        self._whole = True
+
+    def changes(self) -> Changes:
+        """Take what has happened since the last call."""
+        with self._lock:
+            self._read()
+            events, self._waiting = self._waiting, []
+            engine, self._engine_waiting = self._engine_waiting, []
+            whole, self._whole = self._whole, False
+            return Changes(events, engine, self._now(), whole, self.running)
+
+    def page(self) -> Page:
+        """Give the whole page as of the last `changes`."""
+        with self._lock:
+            return {**self._lab.page_frame(), "view": self._view, "dispatcher": self._dispatcher}
+
+    def command(self, name: str, args: dict[str, Any]) -> concurrent.futures.Future[Any]:
+        """Begin a command of the page."""
+        return self._carry(name, args)
+
+    def ended(self) -> None:
+        """Learn that the page has been told of the run's end."""
+        self._ended()
+
+    def touch(self) -> None:
+        """Say that something changed that only a whole page shows."""
+        self._whole = True
+
+    def view(self) -> dict[str, Any]:
+        """Give a copy of the run's view as of now."""
+        with self._lock:
+            self._read()
+            copy: dict[str, Any] = json.loads(to_text(self._view))
+            return copy
+
+    def snapshot(self) -> Page:
+        """Give a copy of the whole page as of now."""
+        with self._lock:
+            self._read()
+            copy: Page = json.loads(to_text(self.page()))
+            return copy
+
+    @property
+    def running(self) -> bool:
+        """Whether the run goes on, as far as the page knows."""
+        return bool(self._view["status"] == "RUNNING")
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """The knob values of the run that is followed."""
+        return dict(self._view["overrides"])
+
+    def times(self) -> dict[str, float]:
+        """Give the page's clock: store time, and what makes wall time of it."""
+        now = self._now()
+        real = self._session.clock.kind == "real"
+        return {"now": now, "wall_offset": wall() - now if real else self._view["wall_offset"]}
+
+    def _follow(self, run: Run | None) -> None:
+        self._session = self._lab.session
+        self._run = run
+        self._view = new_view()
+        self._tail = LogTail()
+        self._telemetry_seq = 0
+        self._dispatcher = new_dispatcher_view()
+        self._engine_seq = 0
+        self._recorded = -1
+        self._looked = -LOOK_SECONDS
+
+    def _read(self) -> None:
+        """Fold in what is new; on any thread but the session's own."""
+        lab = self._lab
+        if lab.session is not self._session or _id(lab.run) != _id(self._run):
+            self._follow(lab.run)
+            self._waiting, self._engine_waiting, self._whole = [], [], True
+        if not self._session.is_open:
+            return
+        telemetry = self._session.engine.telemetry
+        recorded, now = telemetry.recorded, monotonic()
+        look = now - self._looked >= LOOK_SECONDS
+        if recorded == self._recorded and not look:
+            return
+        first = self._recorded < 0
+        self._recorded = recorded
+        self._read_engine(telemetry.events("", self._engine_seq))
+        if self._run is not None:
+            self._read_run(self._run, first=first, look=look)
+        if look:
+            self._looked = now
+        if len(self._waiting) + len(self._engine_waiting) > MOST_WAITING:
+            self._waiting, self._engine_waiting, self._whole = [], [], True
+
+    def _read_engine(self, events: list[Event]) -> None:
+        for event in events:
+            apply_dispatcher(self._dispatcher, event)
+            self._engine_seq = event.seq
+            if event.kind == "dispatcher_cycle":
+                self._engine_waiting.append(event)
+
+    def _read_run(self, run: Run, *, first: bool, look: bool) -> None:
+        telemetry = self._session.engine.telemetry
+        mine = telemetry.events(run.run_id, self._telemetry_seq)
+        log: Sequence[Event]
+        if first or (look and not mine and not self._done):
+            # The store tells what an engine before this one, or in another process, has done.
+            log = run.events(self._tail.durable_seq)
+        elif mine or look:
+            log = [*self._durable(run), *mine]
+        else:
+            return
+        if mine:
+            self._telemetry_seq = mine[-1].seq
+        for event in self._tail.take(log, self._view["steps"]):
+            apply(self._view, event)
+            self._waiting.append(event)
+
+    @property
+    def _done(self) -> bool:
+        return self._view["closed_at"] is not None
+
+    def _durable(self, run: Run) -> list[Event]:
+        if self._done:
+            return []
+        provider = self._session.engine.provider
+        reading = provider.read_events(run.run_id, self._tail.durable_seq)
+        return list(self._session.call(reading))
+
+    def _now(self) -> float:
+        return self._session.now() if self._session.is_open else float(self._view["time"])
+
+
+def _id(run: Run | None) -> str:
+    return "" if run is None else run.run_id

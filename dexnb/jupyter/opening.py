@@ -1,0 +1,69 @@
+"""`lab`: gives the Lab of a flow id, the same one when its cell is run again."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from dexnb import connect
+from dexnb.engine import Session
+from dexnb.flow.flow import Flow
+from dexnb.jupyter.lab import Lab
+from dexnb.model.budget import MARGIN
+
+_labs: dict[tuple[int, str], tuple[Session, Lab]] = {}
+_lock = threading.Lock()
+
+
+def lab(
+    flow: Flow[Any] | Callable[[], Flow[Any]],
+    flow_id: str | None = None,
+    input: Any = None,
+    *,
+    runtime: Session | str | os.PathLike[str] | None = None,
+    jobs: Any = None,
+    margin: float = MARGIN,
+    start: bool = False,
+) -> Lab:
+    """Open the Lab of a Flow: a page on which it is run, watched and tuned.
+
+    Running the cell again gives the same Lab with the new code: an open run goes on, and nothing
+    is started twice. After a restart of the kernel the run under that id is found in the store.
+
+    Args:
+        flow: A Flow, or a class or function that makes one for each run.
+        flow_id: Your name for what is waited for; the Flow's type by default.
+        input: For the start Step.
+        runtime: A session, or a file or `memory:` to open; `dexnb.open()` by default.
+        jobs: The system whose jobs are polled, for "Complete job"; the Flow's own by default.
+        margin: Seconds that a round leaves free before the heartbeat deadline.
+        start: Start a run, if none is open.
+
+    Raises:
+        FlowDefinitionError: The Flow cannot be used; lists every problem.
+        ProviderError: The store cannot be opened.
+    """
+    session = runtime if isinstance(runtime, Session) else connect.open(runtime)
+    made = flow if isinstance(flow, Flow) else flow()
+    chosen = flow_id or made.get_flow_type()
+    with _lock:
+        _forget_closed()
+        known = _labs.get((id(session), chosen))
+        if known is None:
+            found = Lab(flow, chosen, input, session, jobs=jobs, margin=margin)
+            _labs[id(session), chosen] = (session, found)
+        else:
+            found = known[1]
+            found.adopt(flow, input, jobs=jobs, margin=margin)
+    if start:
+        found.start()
+    return found
+
+
+def _forget_closed() -> None:
+    for key, (session, old) in tuple(_labs.items()):
+        if not session.is_open:
+            old.close()
+            del _labs[key]

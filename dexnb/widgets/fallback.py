@@ -1,0 +1,103 @@
+"""The static picture of a Lab as HTML: what a saved, exported or reopened notebook shows.
+
+It needs no kernel, no script and no network, and is the same for the same page.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dexnb.model.budget import seconds_text
+from dexnb.model.markup import escaped
+from dexnb.widgets.timeline_svg import Theme, clock_text, timeline_svg
+
+LAST_MESSAGES = 12
+MOST_STEPS = 24
+_BOX = "font:13px/1.45 system-ui,sans-serif;max-width:1100px"
+_CELL = "padding:1px 12px 1px 0;vertical-align:top;text-align:left"
+
+View = dict[str, Any]
+
+
+def fallback_html(page: dict[str, Any], graph_svg: str, *, theme: Theme = "auto") -> str:
+    """Give the picture of a page.
+
+    Args:
+        page: As a snapshot has it.
+        graph_svg: The graph's picture, made by who may know graphs.
+        theme: As of the pictures.
+    """
+    view = page["view"]
+    parts = [
+        f'<div class="dexnb-lab" style="{_BOX}">',
+        f"<p><b>{escaped(page['title'])}</b> {_status(view)}</p>",
+        graph_svg,
+    ]
+    if view["started_at"] is not None:
+        parts += [timeline_svg(view, theme=theme), _executions(view), _messages(view)]
+    return "".join([*parts, "</div>"])
+
+
+def status_text(view: View) -> str:
+    """Say in one line how a run stands, without the wall clock."""
+    if view["started_at"] is None:
+        return "not started"
+    until = view["closed_at"] if view["closed_at"] is not None else view["time"]
+    text = f"{view['status']} {view['flow_id']}, {clock_text(until - view['started_at'])}"
+    if view["error_message"]:
+        text += f": {view['error_type']}: {view['error_message']}"
+    return text
+
+
+def html_page(title: str, body: str) -> str:
+    """Give a whole HTML document around a picture."""
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escaped(title)}'
+        '</title><meta name="viewport" content="width=device-width"><style>body{margin:16px;'
+        "background:#fff;color:#1f2430}@media(prefers-color-scheme:dark){body{background:#0c0e12;"
+        f"color:#e6e9ef}}}}</style></head><body>{body}</body></html>\n"
+    )
+
+
+def _status(view: View) -> str:
+    return escaped(status_text(view), 400)
+
+
+def _executions(view: View) -> str:
+    rows = []
+    for key, step in list(view["steps"].items())[-MOST_STEPS:]:
+        attempts = step["attempts"]
+        rounds = sum(attempt["rounds"] for attempt in attempts)
+        beats = sum(attempt["beat_count"] for attempt in attempts)
+        silence = max((attempt["longest_silence"] for attempt in attempts), default=0.0)
+        facts = [
+            f"{len(attempts)} attempts" if len(attempts) != 1 else "1 attempt",
+            f"{rounds} rounds",
+            f"{beats} heartbeats",
+            f"longest silence {seconds_text(silence)}",
+        ]
+        rows.append([key, step["outcome"] or "running", ", ".join(facts), _checkpoint(attempts)])
+    return _table("Executions", rows)
+
+
+def _checkpoint(attempts: list[View]) -> str:
+    if not attempts or attempts[-1]["checkpoint"] is None:
+        return ""
+    return f"checkpoint {attempts[-1]['checkpoint']}"
+
+
+def _messages(view: View) -> str:
+    rows = [
+        [clock_text(max(0.0, row["time"] - view["started_at"])), row["stream"], row["value"]]
+        for row in view["messages"][-LAST_MESSAGES:]
+    ]
+    return _table(f"Last messages of {view['message_count']}", rows) if rows else ""
+
+
+def _table(title: str, rows: list[list[str]]) -> str:
+    lines = (
+        "<tr>" + "".join(f'<td style="{_CELL}">{escaped(cell, 160)}</td>' for cell in row) + "</tr>"
+        for row in rows
+    )
+    caption = f'<caption style="text-align:left;font-weight:600">{title}</caption>'
+    return f'<table style="border:0">{caption}{"".join(lines)}</table>'
