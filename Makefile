@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: help demo test check lab bench soak clean
+.PHONY: help demo test check lab browser bench soak clean
 
 # The interpreter of version $(1): on PATH, else the newest that pyenv holds.
 is = import sys; sys.exit(sys.version_info[:2] != tuple(map(int, "$(1)".split("."))))
@@ -58,6 +58,17 @@ BIN := .venv/bin
 DEMO := .venv/.demo-$(VERSION)
 TEST := .venv/.test-$(VERSION)
 LAB := .venv/.lab-$(VERSION)
+NOTEBOOK := notebooks/01_polling.ipynb
+
+# The Lab's page is built by the machine's Node, or else by one from PyPI in the environment.
+NODE := $(shell node -e 'process.exit(+(parseInt(process.versions.node) < 20))' 2>/dev/null \
+    && command -v npm)
+ifeq ($(NODE),)
+  NODE_STAMP := .venv/.page-$(VERSION)
+  export PATH := $(CURDIR)/.venv/bin:$(PATH)
+endif
+MODULES := widgets/node_modules/.package-lock.json
+PAGE := dexnb/widgets/static/lab.js
 
 help:
 	@echo "make demo   watch a Flow wait for a job, here in the terminal; it ends by itself"
@@ -71,27 +82,47 @@ help:
 demo: $(DEMO)
 	$(BIN)/python -m dexnb run dexnb.examples.polling:PollingFlow --serve-jobs
 
-check: $(TEST)
+$(MODULES): widgets/package-lock.json widgets/package.json | $(NODE_STAMP)
+	cd widgets && npm ci --no-progress
+	@touch "$@"
+
+$(PAGE): $(MODULES) widgets/build.mjs $(shell find widgets/src -type f)
+	cd widgets && npm run --silent build
+	@touch "$@"
+
+check: $(TEST) $(MODULES)
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m interrogate dexnb
+	cd widgets && npm run --silent check
 
 # Tests that judge real time run alone; pytest leaves with 5 when it was given none.
-EVERY := not soak and not bench
-UNIT := $(EVERY) and not slow and not ui and not external
+EVERY := not soak and not bench and not ui
+UNIT := $(EVERY) and not slow and not external
 pytest = $(1)/bin/python -m pytest
 define tests
 	$(pytest) -m "timing and $(2)" || [ $$? = 5 ]
 	$(pytest) -n 2 -m "not timing and $(2)"
 endef
 
-test: check test-$(VERSION) $(OTHERS:%=test-%)
+test: check $(PAGE) test-$(VERSION) $(OTHERS:%=test-%)
 
 .PHONY: test-$(VERSION) $(OTHERS:%=test-%)
-test-$(VERSION): $(TEST)
+test-$(VERSION): $(TEST) $(PAGE) browser
+	cd widgets && npm test --silent
 	$(call tests,.venv,$(EVERY))
+	$(call pytest,.venv) -m ui -s -p no:randomly --durations=5
+	$(call pytest,.venv) --nbval notebooks --nbval-sanitize-with notebooks/sanitize.cfg \
+	  --nbval-cell-timeout=60 -p no:randomly
+
+# Tests of the page in a browser take any Chromium; without one they are skipped.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	  command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] \
+	    && apt-get update -qq && apt-get install -qq --no-install-recommends chromium; } \
+	  || echo "No Chromium here: tests in a browser will be skipped"
 
 $(foreach v,$(OTHERS),$(eval test-$(v): .venv-$(v)/.test-$(v)))
 $(OTHERS:%=test-%): test-%:
@@ -103,15 +134,13 @@ bench: $(TEST)
 soak: $(TEST)
 	$(BIN)/python -m pytest -m soak -s -p no:randomly --timeout=14400
 
-NOTEBOOK := notebooks/01_polling.ipynb
-ifeq ($(wildcard $(NOTEBOOK)),)
-lab:
-	@echo "The Lab comes with its first tutorial, $(NOTEBOOK), which is not here yet; try: make demo"
-else
-lab: $(LAB)
-	$(BIN)/python -m jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) $(NOTEBOOK)
-endif
+lab: $(LAB) $(PAGE)
+	$(BIN)/python -m jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --ip=127.0.0.1 \
+	  --LabApp.news_url=None \
+	  --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate \
+	  $(NOTEBOOK)
 
 clean:
-	rm -rf .venv .venv-3.* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-3.* build dist dexnb/widgets/static widgets/node_modules
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

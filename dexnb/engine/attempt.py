@@ -48,7 +48,7 @@ class Payload:
     """What a work item carries for its attempts, decoded."""
 
     input: Any
-    options: dict[str, Any] | None
+    options: StepSettings | None
     from_step_execution_id: str
     recovery_error: Failure | None
     overrides: dict[str, Any]
@@ -63,9 +63,11 @@ class Payload:
         """
         document = from_text(text, "work item")
         try:
+            options = document["options"]
             return cls(
                 **{
                     **document,
+                    "options": options and StepSettings.from_json(options),
                     "recovery_error": failure_from(document["recovery_error"]),
                     "last_error": failure_from(document["last_error"]),
                 }
@@ -110,9 +112,7 @@ class Attempt:
         self.payload = payload
         self.flow = flow
         self.step = step
-        self.settings = (
-            step.settings if payload.options is None else StepSettings.from_json(payload.options)
-        )
+        self.settings = payload.options or step.settings
         self.links = links
         self.checkpoint = work.item.checkpoint
         self.context: StepContext | None = None

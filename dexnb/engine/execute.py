@@ -9,10 +9,12 @@ from typing import Any
 
 from dexnb.engine.attempt import Attempt
 from dexnb.engine.step_context import AsyncStepContext, StepContext
+from dexnb.errors import LoopBoundError
 from dexnb.flow.mapping import map_decision
 from dexnb.flow.output import OUTLET, StepOutput
 from dexnb.flow.typed import decode
 from dexnb.model.message import Decision
+from dexnb.model.shown import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,9 @@ class AsyncRun:
         self._attempt = attempt
         self._context = AsyncStepContext(attempt)
         OUTLET.set(self._context)
-        self.coroutine: Coroutine[Any, Any, Any] = attempt.step.step.execute(
-            self._context, _input_of(attempt)
+        called = attempt.step.step.execute(self._context, _input_of(attempt))
+        self.coroutine: Coroutine[Any, Any, Any] = (
+            called if inspect.iscoroutine(called) else _awaiting(called)
         )
 
     async def outcome(self, driver: Awaitable[Any]) -> Outcome:
@@ -44,7 +47,12 @@ class AsyncRun:
         try:
             return _finish(self._attempt, self._context, await driver)
         except BaseException as error:  # noqa: BLE001 - SystemExit in a Step must not end the loop
-            return Outcome(error=error)
+            return Outcome(error=_named(error, self._attempt))
+
+
+async def _awaiting(called: Awaitable[Any]) -> Any:
+    """Stand for what a decorated method gives in place of a coroutine."""
+    return await called
 
 
 def run_sync(attempt: Attempt) -> Outcome:
@@ -70,7 +78,7 @@ def _exhaust(generator: Any, context: StepContext) -> Any:
         error = None
         try:
             if not isinstance(output, StepOutput):
-                detail = f"Step generator must yield StepOutput values, got {output!r}"
+                detail = f"Step generator must yield StepOutput values, got {shown(output)}"
                 raise context.invalid(detail)
             context.deliver(output)
         except BaseException as refused:  # noqa: BLE001 - thrown in, so that the Step may clean up
@@ -80,6 +88,22 @@ def _exhaust(generator: Any, context: StepContext) -> Any:
 def _finish(attempt: Attempt, context: StepContext, result: Any) -> Outcome:
     context.finish()
     return Outcome(decision=map_decision(result, attempt.flow, attempt.step))
+
+
+def _named(error: BaseException, attempt: Attempt) -> BaseException:
+    """Say what asyncio means where an object of another loop is used, and what to do about it."""
+    text = str(error) if type(error) is RuntimeError else ""
+    if not any(words in text for words in _OTHER_LOOP):
+        return error
+    named = LoopBoundError(
+        f"{attempt.who} uses an object of another event loop: create clients, locks, queues and "
+        f"tasks inside the Step ({shown(text)})"
+    )
+    named.__cause__ = error
+    return named
+
+
+_OTHER_LOOP = ("attached to a different loop", "bound to a different event loop")
 
 
 def _input_of(attempt: Attempt) -> Any:

@@ -45,7 +45,7 @@ class Binding:
         registered: The Step.
         overrides: The run's knob values, by name.
         minimum_heartbeat: Smallest heartbeat_timeout that the runtime takes.
-        options: The options that the decision gave in place of the Step's own, as JSON.
+        options: The settings that the decision gave in place of the Step's own.
 
     Raises:
         DefinitionError: With these values the Step's options do not hold.
@@ -56,12 +56,12 @@ class Binding:
         registered: RegisteredStep,
         overrides: Mapping[str, Any],
         minimum_heartbeat: float = MINIMUM_HEARTBEAT_TIMEOUT,
-        options: dict[str, Any] | None = None,
+        options: StepSettings | None = None,
     ) -> None:
         """Copy what reads constants; a Step that reads none stays as it is."""
         self._registered = registered
         self._minimum_heartbeat = minimum_heartbeat
-        self._given = None if options is None else StepSettings.from_json(options)
+        self._given = options
         self._overrides: dict[str, Any] = {}
         self._class: type[Any] | None = None
         self._rebinder: Rebinder | None = None

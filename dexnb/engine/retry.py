@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 
 from dexnb.engine.attempt import Attempt, Payload
-from dexnb.errors import DefinitionError, DocumentError
+from dexnb.errors import DefinitionError, DocumentError, LoopBoundError
 from dexnb.flow.mapping import failure_of
 from dexnb.model.json_text import to_text
 from dexnb.model.message import Failure, Movement, StepFailed, encode_message
@@ -32,10 +32,11 @@ class AfterFailure:
 def failure_from_error(error: BaseException) -> tuple[Failure, bool]:
     """Name an exception, and tell whether trying again could help.
 
-    Mistakes in a definition, values that cannot be stored and stored text that cannot be read are
-    the same at every attempt.
+    Mistakes in a definition, values that cannot be stored, stored text that cannot be read and
+    objects of another loop are the same at every attempt.
     """
-    return failure_of(error), not isinstance(error, DefinitionError | DocumentError)
+    lasting = isinstance(error, DefinitionError | DocumentError | LoopBoundError)
+    return failure_of(error), not lasting
 
 
 def after_failure(

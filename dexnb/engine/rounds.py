@@ -57,7 +57,8 @@ class Driver:
         self._coroutine = coroutine
         self._attempt = attempt
         self._host = host
-        self._module = coroutine.cr_frame.f_globals.get("__name__")  # type: ignore[attr-defined]
+        # Not that of the coroutine, which is another one where the method is decorated.
+        self._module = attempt.step.step.execute.__module__
         self._kinds: dict[CodeType, Kind] = {}
         self._sites: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._awaited: Any = None

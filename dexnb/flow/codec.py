@@ -37,7 +37,7 @@ def encode(value: Any, operation: str = "encode a value") -> Any:
         ValueMappingError: Something inside cannot be stored; the text names its path and type.
     """
     try:
-        return _encode(value, "value")
+        return _Encoder().encode(value, "value")
     except Unfit as error:
         raise ValueMappingError(operation, str(error)) from error.__cause__
 
@@ -143,26 +143,74 @@ def made_dict(pairs: Any) -> dict[Any, Any]:
     return made
 
 
-def _encode(value: Any, path: str, depth: int = 0) -> Any:
-    kind = type(value)
-    if kind in WRITERS:
-        return _write(kind, value, path)
-    if isinstance(value, Enum):
-        return _encode(value.value, f"{path}.value", depth + 1)
-    if depth > MAX_DEPTH:
-        raise Unfit(
-            f"value contains itself or is nested deeper than {MAX_DEPTH} levels; "
-            "store an id instead"
-        )
-    if kind is dict:
-        return _encode_dict(value, path, depth + 1)
-    if kind in (list, tuple) or is_named_tuple(kind):
-        return [_encode(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
-    if dataclasses.is_dataclass(kind):
-        return _encode_dataclass(value, path, depth + 1)
-    if is_pydantic(kind):
-        return _encode_pydantic(value, path, depth + 1)
-    return _encode_other(value, path)
+class _Encoder:
+    """Encodes one value; counts what it holds, which may be far more than the memory it takes."""
+
+    def __init__(self) -> None:
+        self.items = 0
+
+    def encode(self, value: Any, path: str, depth: int = 0) -> Any:
+        kind = type(value)
+        if kind in WRITERS:
+            return _write(kind, value, path)
+        if isinstance(value, Enum):
+            return self.encode(value.value, f"{path}.value", depth + 1)
+        if depth > MAX_DEPTH:
+            raise Unfit(
+                f"value contains itself or is nested deeper than {MAX_DEPTH} levels; "
+                "store an id instead"
+            )
+        if kind is dict:
+            return self._dict(value, path, depth + 1)
+        if kind in (list, tuple) or is_named_tuple(kind):
+            return self._list(value, path, depth + 1)
+        if dataclasses.is_dataclass(kind):
+            return self._dataclass(value, path, depth + 1)
+        if is_pydantic(kind):
+            return self._pydantic(value, path, depth + 1)
+        return _encode_other(value, path)
+
+    def _count(self, items: int) -> None:
+        self.items += items
+        # Each takes a byte at least, so its text would be refused.
+        if self.items > MAX_VALUE_BYTES:
+            raise Unfit(
+                f"value holds more than {MAX_VALUE_BYTES:,} items; "
+                "store it elsewhere and keep its address"
+            )
+
+    def _list(self, value: Any, path: str, depth: int) -> list[Any]:
+        self._count(len(value) + 1)
+        return [self.encode(item, f"{path}[{index}]", depth) for index, item in enumerate(value)]
+
+    def _dict(self, value: dict[Any, Any], path: str, depth: int) -> dict[str, Any]:
+        self._count(len(value) + 1)
+        items = [
+            (key, self.encode(item, f"{path}[{shown(key)}]", depth)) for key, item in value.items()
+        ]
+        where = f"key of {path}"
+        if all(type(key) is str and not key.startswith("$") for key in value):
+            return {_write(str, key, where): item for key, item in items}
+        return {"$dict": [[self.encode(key, where, depth), item] for key, item in items]}
+
+    def _dataclass(self, value: Any, path: str, depth: int) -> dict[str, Any]:
+        self._count(1)
+        document = {}
+        for field in dataclasses.fields(value):
+            where = f"{path}.{field.name}"
+            try:
+                item = getattr(value, field.name)
+            except AttributeError as error:
+                raise Unfit(f"{where} was never set; give the field a default") from error
+            document[field.name] = self.encode(item, where, depth)
+        return document
+
+    def _pydantic(self, value: Any, path: str, depth: int) -> Any:
+        try:
+            dumped = value.model_dump(mode="json")
+        except (TypeError, ValueError) as error:
+            raise Unfit(f"{path}: {error}") from error
+        return self.encode(dumped, path, depth)
 
 
 def _write(kind: type, value: Any, path: str) -> Any:
@@ -170,33 +218,6 @@ def _write(kind: type, value: Any, path: str) -> Any:
         return WRITERS[kind](value)
     except Unfit as error:
         raise Unfit(f"{path} {error}") from error.__cause__
-
-
-def _encode_dict(value: dict[Any, Any], path: str, depth: int) -> Any:
-    items = [(key, _encode(item, f"{path}[{shown(key)}]", depth)) for key, item in value.items()]
-    if all(type(key) is str and not key.startswith("$") for key in value):
-        return {_write(str, key, f"key of {path}"): item for key, item in items}
-    return {"$dict": [[_encode(key, f"key of {path}", depth), item] for key, item in items]}
-
-
-def _encode_dataclass(value: Any, path: str, depth: int) -> Any:
-    document = {}
-    for field in dataclasses.fields(value):
-        where = f"{path}.{field.name}"
-        try:
-            item = getattr(value, field.name)
-        except AttributeError as error:
-            raise Unfit(f"{where} was never set; give the field a default") from error
-        document[field.name] = _encode(item, where, depth)
-    return document
-
-
-def _encode_pydantic(value: Any, path: str, depth: int) -> Any:
-    try:
-        dumped = value.model_dump(mode="json")
-    except (TypeError, ValueError) as error:
-        raise Unfit(f"{path}: {error}") from error
-    return _encode(dumped, path, depth)
 
 
 def _encode_other(value: Any, path: str) -> Any:

@@ -6,6 +6,7 @@ import ast
 import math
 import re
 from collections import Counter
+from copy import deepcopy
 from typing import Any
 
 LONGEST = 160
@@ -60,7 +61,6 @@ def code_text(expression: ast.AST, limit: int = LONGEST) -> str:
     text = ast.unparse(expression)
     every = names_secret(text)
     if every or '"' in text or "'" in text:
-        copy = ast.parse(text, mode="eval").body
-        text = ast.unparse(_Hide(every=every).visit(copy))
+        text = ast.unparse(_Hide(every=every).visit(deepcopy(expression)))
     text = " ".join(text.split())
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -9,12 +9,20 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
 Tree = ast.FunctionDef | ast.AsyncFunctionDef
+MOST_TREES = 1000
+"""Trees that are kept: what a code object was made from never changes."""
+
+TRIES = 5
+_trees: dict[int, tuple[CodeType | None, Tree | None]] = {}
+_lock = threading.Lock()
 _FUTURE_FLAGS = 0x1FE0000
 _REWRITTEN = "@py"
 """What pytest's rewriting of assert adds to a function's names."""
@@ -45,14 +53,30 @@ def plain_function(thing: Any) -> FunctionType | None:
 
 def read_source(function: FunctionType) -> Source | None:
     """Give a function's tree, or None where its text is not there or is another one by now."""
+    code = function.__code__
+    tree = _trees.get(id(code), (None, None))[1]
+    if tree is None:
+        tree = _read(function)
+        if tree is None:
+            return None
+        if len(_trees) >= MOST_TREES:
+            _trees.clear()
+        # With its code, so that the id stays its own.
+        _trees[id(code)] = (code, tree)
+    return Source(function, tree)
+
+
+def _read(function: FunctionType) -> Tree | None:
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError, IndexError, SyntaxError):
         return None
-    tree = _parse("".join(lines), max(first, 1))
-    if tree is None or not _fits(tree, function.__code__):
-        return None
-    return Source(function, tree)
+    for _ in range(TRIES):
+        # Python 3.11 mixes up trees that are made in two threads, and says so by a SystemError.
+        with suppress(SystemError), _lock:
+            tree = _parse("".join(lines), max(first, 1))
+            return tree if tree is not None and _fits(tree, function.__code__) else None
+    return None
 
 
 def _parse(text: str, first: int) -> Tree | None:

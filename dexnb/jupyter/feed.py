@@ -118,6 +118,7 @@ class SessionFeed:
         self._engine_seq = 0
         self._recorded = -1
         self._looked = -LOOK_SECONDS
+        self._open = True
 
     def _read(self) -> None:
         """Fold in what is new; on any thread but the session's own."""
@@ -125,7 +126,9 @@ class SessionFeed:
         if lab.session is not self._session or _id(lab.run) != _id(self._run):
             self._follow(lab.run)
             self._waiting, self._engine_waiting, self._whole = [], [], True
-        if not self._session.is_open:
+        if self._session.is_open != self._open:
+            self._open, self._whole = self._session.is_open, True
+        if not self._open:
             return
         telemetry = self._session.engine.telemetry
         recorded, now = telemetry.recorded, monotonic()

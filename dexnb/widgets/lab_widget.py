@@ -46,6 +46,7 @@ class LabWidget(anywidget.AnyWidget):
         )
         self.publisher = Publisher(self, feed)
         self.on_msg(self._receive)
+        self.publisher.start()
 
     def __repr__(self) -> str:
         """Name what is shown, and nothing that differs between two runs of a notebook."""

@@ -22,11 +22,14 @@ from dexnb.widgets.wire import bounded_page, documents
 
 BATCH_SECONDS = 0.0625
 WHOLE_SECONDS = 1.0
+LEAST_SECONDS = 0.25
+"""Least time between two whole pages where only whole pages keep up."""
+
 IDLE_SECONDS = 1.0
 """How often a run that nobody looks at, or that has ended, is looked at."""
 
-BYTES_PER_SECOND = 120_000
-LARGEST_BATCH = 60_000
+BYTES_PER_SECOND = 80_000
+LARGEST_BATCH = 40_000
 
 
 class Publisher:
@@ -38,7 +41,7 @@ class Publisher:
     """
 
     def __init__(self, widget: Any, feed: Feed) -> None:
-        """Start the thread; it is a daemon and ends with `close`."""
+        """Prepare; `start` starts."""
         self.route = Route(widget)
         self._feed = feed
         self._answers: deque[Reply] = deque()
@@ -49,15 +52,17 @@ class Publisher:
         self._wanted = False
         self._running = False
         self._missed = False
+        self._rest = WHOLE_SECONDS
         self._seq = 0
         self._credit = float(BYTES_PER_SECOND)
         self._looked = self._whole_sent = -1e9
         self.error = ""
+
+    def start(self) -> None:
+        """Start the thread; it is a daemon and ends with `close`."""
         # A widget that is forgotten must not be kept alive by its thread.
-        thread = threading.Thread(
-            target=_serve, args=(weakref.ref(self), self._wake), name="dexnb-publisher", daemon=True
-        )
-        thread.start()
+        arguments = (weakref.ref(self), self._wake)
+        threading.Thread(target=_serve, args=arguments, name="dexnb-publisher", daemon=True).start()
 
     def receive(self, content: Any) -> None:
         """Take what a page says; on any thread of the kernel, with or without a loop."""
@@ -116,7 +121,7 @@ class Publisher:
 
     def _tell(self, changes: Changes, now: float, *, ended: bool) -> None:
         since = now - self._whole_sent
-        stale = (changes.any or self._missed) and since >= WHOLE_SECONDS
+        stale = (changes.any and since >= WHOLE_SECONDS) or (self._missed and since >= self._rest)
         if self._wanted or ended or changes.whole or stale:
             self._send_whole(now)
         elif changes.any:
@@ -128,6 +133,8 @@ class Publisher:
         self._send({"kind": "snapshot", "page": page}, size)
         self._missed = False
         self._whole_sent = now
+        # After a large page there is no credit for another one so soon.
+        self._rest = min(max(LEAST_SECONDS, size / BYTES_PER_SECOND), WHOLE_SECONDS)
 
     def _send_batch(self, changes: Changes) -> None:
         batch = {

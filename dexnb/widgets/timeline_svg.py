@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Any, Literal
 
 from dexnb.model.markup import escaped
@@ -118,7 +119,7 @@ class _Timeline:
             f'<text class="n" x="8" y="{y + 16:g}">{escaped(key, 20)}</text>',
             f'<text class="s" x="8" y="{y + 30:g}">{note}</text>',
         ]
-        for attempt, following in zip(attempts, [*attempts[1:], None], strict=True):
+        for attempt, following in zip_longest(attempts, attempts[1:]):
             parts.append(self._attempt(attempt, y))
             parts.append(self._gap(step, attempt, following, y))
         if step["outcome"]:

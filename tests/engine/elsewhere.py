@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import functools
+from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 
 async def status(suspensions: int = 1) -> str:
@@ -25,6 +26,16 @@ async def lines(count: int) -> AsyncIterator[str]:
     for number in range(count):
         await asyncio.sleep(0.01)
         yield str(number)
+
+
+def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method as libraries do."""
+
+    @functools.wraps(function)
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return await function(*args, **kwargs)
+
+    return wrapper
 
 
 class Client:

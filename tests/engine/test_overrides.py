@@ -258,8 +258,7 @@ def test_options_follow_their_constants_and_their_own_names() -> None:
 def test_options_given_by_a_decision_keep_their_own_constants() -> None:
     """They were computed when the decision was made; the option's name still overrides them."""
     step = registered(Optioned())
-    given = step.settings.to_json()
-    binding = Binding(step, {"WINDOW": 30.0}, options=given)
+    binding = Binding(step, {"WINDOW": 30.0}, options=step.settings)
     assert binding.settings.heartbeat_timeout == 60
     assert binding.change({"Optioned.heartbeat_timeout": 20.0}) == []
     assert binding.settings.heartbeat_timeout == 20

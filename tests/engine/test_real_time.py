@@ -165,3 +165,26 @@ def test_a12_a_blocking_async_step_is_named_and_holds_up_its_neighbours_once() -
     assert longest("sync", 0) < 0.5
     assert longest("async", 0) >= 0.9
     assert longest("async", again) < 0.5
+
+
+@pytest.mark.parametrize("thing", ["future", "queue"])
+def test_an_object_of_another_loop_is_recognised_and_named(thing: str) -> None:
+    """What a cell made cannot be awaited in a Step: told at once, with the way out, not retried."""
+    made: list[Any] = []
+
+    async def asks(context: AsyncContext, input: Any) -> StepDecision:
+        await (made[0] if thing == "future" else made[0].get())
+        return graceful_complete()
+
+    async def cell() -> None:
+        made.append(asyncio.get_running_loop().create_future() if thing == "future" else queue)
+        if thing == "queue":
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(queue.get(), 0.01)
+        with dexnb.open("memory:") as session:
+            result = await session.start(flow(asks), "flow").wait(10)
+        assert "Asks-1 of flow uses an object of another event loop" in result.error_message
+        assert "inside the Step" in result.error_message
+
+    queue: asyncio.Queue[None] = asyncio.Queue()
+    asyncio.run(cell())

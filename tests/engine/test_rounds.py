@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -202,6 +204,39 @@ async def test_a_round_names_the_line_of_the_steps_module(runtime: Runtime) -> N
     first = works.__code__.co_firstlineno + 2
     helper = own_helper.__code__.co_firstlineno + 2
     assert lines == [first, helper, first, helper]
+
+
+@with_runtime
+async def test_a_decorated_step_has_the_same_rounds(runtime: Runtime) -> None:
+    """The wrapper's module is the Step's, too."""
+
+    @elsewhere.decorated
+    async def works(context: AsyncContext, input: Any) -> StepDecision:
+        await own_poll()
+        return graceful_complete()
+
+    run = await runtime.start(flow(works), "flow")
+    assert (await finished(run)).status == "COMPLETED"
+    events = await telemetry(run, "round_call", "round_sleep")
+    assert [event.payload["what"] for event in events] == ["status", "sleep"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="no other coroutine functions before 3.12")
+@with_runtime
+async def test_a_method_that_gives_another_awaitable_is_awaited(runtime: Runtime) -> None:
+    """What says of itself that it is a coroutine function may give a task as well."""
+
+    async def inner() -> StepDecision:
+        await elsewhere.status()
+        return graceful_complete(1)
+
+    def works(context: AsyncContext, input: Any) -> StepDecision:
+        task: Any = asyncio.ensure_future(inner())
+        return task  # type: ignore[no-any-return]  # as decorators do
+
+    marked = getattr(inspect, "markcoroutinefunction")(works)  # noqa: B009 - not in 3.11
+    run = await runtime.start(flow(marked), "flow")
+    assert (await finished(run)).output == 1
 
 
 @with_runtime

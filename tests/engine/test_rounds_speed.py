@@ -40,6 +40,7 @@ async def driven(rounds: int) -> None:
         closing=None,
         record=record,
         who="Step-1",
+        step=SimpleNamespace(step=SimpleNamespace(execute=poll)),
     )
     host: Any = SimpleNamespace(current=None, since=0.0)
     await Driver(poll(rounds), attempt, host)

@@ -223,7 +223,13 @@ def nested(depth: int) -> list[Any]:
     return value
 
 
+SHARED: list[Any] = []
+for _ in range(60):
+    SHARED = [SHARED, SHARED]
+
 REFUSED: list[tuple[Any, str]] = [
+    (SHARED, r"value holds more than 1,048,576 items; store it elsewhere"),
+    ([0] * (1 << 20), r"value holds more than 1,048,576 items; store it elsewhere"),
     (Client(), r"value is a tests\.flow\.values\.Client, which cannot be stored; give a str, "),
     ({"a": [Client()]}, r"value\['a'\]\[0\] is a tests\.flow\.values\.Client"),
     (Page([Client()]), r"value\.items\[0\] is a tests\.flow\.values\.Client"),

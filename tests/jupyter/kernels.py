@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import queue
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from typing import Any
 
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
+from jupyter_core.utils import ensure_event_loop
 
 from dexnb.clock import perf_counter
 
@@ -35,12 +35,14 @@ class Kernel:
         self._reader.start()
 
     def _read(self) -> None:
+        socket = self.client.iopub_channel.socket
         while not self._closing:
-            with contextlib.suppress(queue.Empty, AssertionError):
-                message = self.client.get_iopub_msg(timeout=0.1)
-                with self._arrived:
-                    self.messages.append((perf_counter(), message))
-                    self._arrived.notify_all()
+            if not socket.poll(100):
+                continue
+            _, message = self.client.session.recv(socket)
+            with self._arrived:
+                self.messages.append((perf_counter(), message))
+                self._arrived.notify_all()
 
     def find(
         self, fits: Callable[[Message], bool], *, begin: int = 0, timeout: float = PATIENCE
@@ -99,6 +101,8 @@ class Kernel:
         self._reader.join()
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
+        # The client's calls ran on this loop, and leave it open.
+        ensure_event_loop().close()
 
 
 class PageClient:
@@ -152,8 +156,9 @@ class PageClient:
     def snapshot(self, fits: Callable[[Message], bool] = bool) -> Message:
         """Wait for a snapshot whose page fits."""
         _, message = self.kernel.find(
-            lambda each: self._content(each).get("kind") == "snapshot"
-            and fits(self._content(each)["page"])
+            lambda each: (
+                self._content(each).get("kind") == "snapshot" and fits(self._content(each)["page"])
+            )
         )
         page: Message = self._content(message)["page"]
         return page

@@ -16,7 +16,7 @@ const SHOTS = {
   crowd: { query: "crowd=12&rate=2000&at=30&still" },
 };
 
-const [folder = "demo/shots", ...names] = process.argv.slice(2);
+const [folder = "demo/dist/shots", ...names] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
 await withBrowser(async (context) => {
   const page = await context.newPage();

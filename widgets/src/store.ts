@@ -11,7 +11,7 @@ export const RUN_ON_SECONDS = 5;
 /** How often what depends on the time alone is drawn anew. */
 export const TICK_SECONDS = 0.1;
 /** Least time between two drawings: more of them would only cost power. */
-export const FRAME_SECONDS = 0.06;
+export const FRAME_SECONDS = 0.05;
 
 export class LabStore {
   page: Page | null = null;

@@ -27,7 +27,7 @@ export interface Picture {
 }
 
 const LOOP_ROOM = 30;
-const RANK_GAP = 46;
+const RANK_GAP = 38;
 const BOX_GAP = 30;
 
 /** Boxes that no link joins to another stand side by side below the others. */

@@ -25,11 +25,11 @@ export interface Places {
 }
 
 export const CARD_HEIGHT = 24;
-const PADDING = 14;
+export const PADDING = 12;
 const GAP = 8;
 const WIDEST_ROW = 400;
 const SMALLEST = 150;
-const SMALLEST_POLLING = 250;
+const SMALLEST_POLLING = 244;
 
 /** Wide enough for common fonts; a text that is wider still ends in an ellipsis. */
 const wide = (text: string, perLetter: number) => Math.ceil([...text].length * perLetter);
@@ -69,7 +69,7 @@ export function measure(box: StepBox): Places {
 }
 
 function cardWidth(outcome: Outcome): number {
-  return Math.max(76, wide(outcome.text, 7) + 32, wide(outcome.guard, 5.6) + 10);
+  return Math.max(76, wide(outcome.text, 6.7) + 27, wide(outcome.guard, 5.6) + 10);
 }
 
 interface Room {

@@ -3,7 +3,7 @@
 import { type ReactNode, useId } from "react";
 import type { Command } from "../commands";
 import { KEEPS_KEYS } from "../lab/context";
-import { useDraft } from "./draft";
+import { type Draft, useDraft } from "./draft";
 import { amount, check, type Range } from "./legal";
 
 export interface SliderProps {
@@ -22,6 +22,7 @@ export function Slider({ range, value, send, mark, note, error }: SliderProps) {
   const held = check(range, draft.text);
   const at = "value" in held ? held.value : value;
   const words = amount(at, range.unit);
+  const long = range.unit === "s" && at >= 60;
   const label = { "aria-label": range.label, "aria-describedby": `${id}note` };
   const bounds = { min: range.minimum, max: range.maximum, step: range.step };
   return (
@@ -30,40 +31,51 @@ export function Slider({ range, value, send, mark, note, error }: SliderProps) {
         <span className="dexnb-knob-label" title={range.label}>
           {range.label}
         </span>
-        {range.unit === "s" && at >= 60 && <span className="dexnb-unit">{words} =</span>}
-        <input
-          type="number"
-          value={draft.text}
-          {...bounds}
-          {...label}
-          aria-invalid={wrong !== ""}
-          onChange={(event) => draft.change(event.target.value)}
-          onBlur={() => "error" in held && draft.revert()}
-          onKeyDown={(event) => {
-            // The first Escape takes the change back; only the next one leaves the Lab.
-            if (event.key !== "Escape" || !draft.open) return;
-            event.stopPropagation();
-            draft.revert();
-          }}
-          {...KEEPS_KEYS}
-        />
-        <span className="dexnb-unit">{range.unit === "s" ? "s" : ""}</span>
-      </div>
-      <input
-        type="range"
-        value={at}
-        {...bounds}
-        {...label}
-        aria-valuetext={words}
-        onChange={(event) => draft.change(event.target.value)}
-        {...KEEPS_KEYS}
-      />
-      <div className="dexnb-knob-foot">
-        <small id={`${id}note`} role={wrong ? "alert" : undefined}>
-          {wrong || note || words}
-        </small>
         {mark}
       </div>
+      <div className="dexnb-knob-hand">
+        <input
+          type="range"
+          value={at}
+          {...bounds}
+          {...label}
+          aria-valuetext={words}
+          onChange={(event) => draft.change(event.target.value)}
+          {...KEEPS_KEYS}
+        />
+        <NumberField draft={draft} bounds={bounds} label={label} wrong={wrong !== ""} />
+        <span className="dexnb-unit">{range.unit === "s" ? "s" : ""}</span>
+      </div>
+      <small id={`${id}note`} role={wrong ? "alert" : undefined}>
+        {wrong || [long ? words : "", note].filter(Boolean).join(" · ") || words}
+      </small>
     </div>
+  );
+}
+
+function NumberField(props: {
+  draft: Draft;
+  bounds: { min: number; max: number; step: number };
+  label: { "aria-label": string; "aria-describedby": string };
+  wrong: boolean;
+}) {
+  const { draft, bounds, label, wrong } = props;
+  return (
+    <input
+      type="number"
+      value={draft.text}
+      {...bounds}
+      {...label}
+      aria-invalid={wrong}
+      onChange={(event) => draft.change(event.target.value)}
+      onBlur={() => draft.error && draft.revert()}
+      onKeyDown={(event) => {
+        // The first Escape takes the change back; only the next one leaves the Lab.
+        if (event.key !== "Escape" || !draft.open) return;
+        event.stopPropagation();
+        draft.revert();
+      }}
+      {...KEEPS_KEYS}
+    />
   );
 }

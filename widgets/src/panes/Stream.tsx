@@ -40,6 +40,7 @@ const Message = memo(function Message(props: { row: MessageRow; origin: number; 
 
 function hint(status: string, count: number): string {
   const kept = "Best effort: a retry may write a message again.";
+  if (status === "WAITING") return `Messages of the Flow's Streams stand here. ${kept}`;
   if (status === "RUNNING") return `Waiting for the next message. ${kept}`;
   return count === 0 ? "No message was written to a Stream." : `The run has ended. ${kept}`;
 }

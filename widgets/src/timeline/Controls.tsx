@@ -44,7 +44,7 @@ export function Controls(props: {
       >
         <Icon name="fit" /> Whole run
       </button>
-      {live && (
+      {live && sight.zoom > 1 && (
         <button
           type="button"
           aria-pressed={sight.from === null}

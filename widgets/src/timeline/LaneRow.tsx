@@ -9,6 +9,7 @@ import {
   attemptText,
   attemptTone,
   BAR_HEIGHT,
+  failureBrief,
   failureText,
   type Lane,
   outcomeText,
@@ -43,6 +44,8 @@ function SawField({ lane, field }: { lane: Lane; field: Field }) {
   const { top, height } = lane.saw;
   const y = (age: number) => top + height - (age / (limit * ABOVE_LIMIT)) * height;
   const safe = limit - margin;
+  // Two lines that are close have their names on either side.
+  const below = y(safe) - y(limit) < 16 ? y(safe) + 11 : y(safe) - 3;
   const across = (at: number) => `M${left} ${at}H${right}`;
   return (
     <g>
@@ -56,7 +59,7 @@ function SawField({ lane, field }: { lane: Lane; field: Field }) {
             limit {duration(limit)}
           </text>
           {safe > 0 && (
-            <text className="dexnb-t-warn-text" x={right - 3} y={y(safe) - 3} textAnchor="end">
+            <text className="dexnb-t-warn-text" x={right - 3} y={below} textAnchor="end">
               {duration(safe)}, {duration(margin)} to spare
             </text>
           )}
@@ -136,8 +139,9 @@ function Texts({ lane, field }: { lane: Lane; field: Field }) {
     const from = Math.max(left, x(attempt.started_at));
     const to = Math.min(right, x(attempt.ended_at ?? now));
     if (to < left || from > right) return [];
-    const failed = failureText(attempt);
-    const whole = fitted(failed, Math.max(140, to - from - 80));
+    const roomy = to - from > 180;
+    const failed = roomy ? failureText(attempt) : failureBrief(attempt);
+    const whole = roomy ? fitted(failed, to - from - 70) : failed;
     const fail: Label = { kind: "fail", x: to - 4, end: true, text: whole };
     const own: Label = { kind: "attempt", x: from + 3, text: attemptText(attempt) };
     const brief: Label = { kind: "attempt", x: from + 3, text: `${attempt.attempt}` };
@@ -187,7 +191,13 @@ function Failures(props: { attempts: AttemptView[]; lane: Lane; field: Field }) 
     .filter((at) => at >= field.left && at <= field.right)
     .map((at) => `M${at - 4} ${y - 4}l8 8m0-8l-8 8`)
     .join("");
-  return path ? <path className="dexnb-t-cross" d={path} /> : null;
+  if (!path) return null;
+  const words = attempts.map(failureText).filter(Boolean).join("; ");
+  return (
+    <path className="dexnb-t-cross" d={path}>
+      <title>{words}</title>
+    </path>
+  );
 }
 
 function Outcome({ lane, field }: { lane: Lane; field: Field }) {

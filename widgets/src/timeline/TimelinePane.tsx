@@ -144,8 +144,11 @@ function probeAt(
   return { time: origin + span.from + share * (span.to - span.from), lane: lane?.id ?? "" };
 }
 
+const MOST_TOLD = 8;
+
 function summary({ lanes, elapsed: lasted }: Scene): string {
-  return `${lanes.length} Step executions in ${clock(lasted)}`;
+  const told = lanes.slice(-MOST_TOLD).map(({ label, sub }) => `${label}: ${sub}`);
+  return `${lanes.length} Step executions in ${clock(lasted)}. ${told.join("; ")}`;
 }
 
 /** The width of the drawing, taken anew when the pane changes or comes back into sight. */

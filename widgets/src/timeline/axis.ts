@@ -48,8 +48,9 @@ export function zoomed(span: Span, end: number, factor: number, at: number): Sig
   return { zoom, from: Math.max(0, at - share * (end / zoom)) };
 }
 
-/** Move by a share of what is seen; beyond the end it follows again. */
+/** Move by a share of what is seen, not beyond the run. */
 export function moved(span: Span, end: number, zoom: number, share: number): Sight {
+  if (zoom <= 1) return WHOLE;
   const length = span.to - span.from;
   const from = Math.min(Math.max(0, span.from + share * length), Math.max(0, end - length));
   return { zoom, from };

@@ -42,7 +42,7 @@ function useWheel(pane: RefObject<HTMLElement | null>, latest: RefObject<Hold>):
     };
     element.addEventListener("wheel", onWheel, { passive: false });
     return () => element.removeEventListener("wheel", onWheel);
-  });
+  }, [pane, latest]);
 }
 
 function useDrag(latest: RefObject<Hold>) {

@@ -123,6 +123,11 @@ export function failureText(attempt: AttemptView): string {
   return attempt.outcome === "failed" ? "failed" : "";
 }
 
+/** The same where there is little room. */
+export function failureBrief(attempt: AttemptView): string {
+  return attempt.failure ? failureName(attempt.failure) : failureText(attempt);
+}
+
 /** What stands under an attempt. */
 export function attemptText(attempt: AttemptView): string {
   const from = attempt.resumed_from;
