@@ -7,8 +7,8 @@ import re
 import sys
 import threading
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from dexnb import engine
 from dexnb.clock import Clock
@@ -19,7 +19,8 @@ from dexnb.providers import MemoryProvider, Provider
 MEMORY = "memory:"
 FOLDER = ".dexnb"
 
-_sessions: dict[tuple[str, str], Session] = {}
+# An open session keeps itself alive until the interpreter ends; a closed one need not stay.
+_sessions: WeakValueDictionary[tuple[str, str], Session] = WeakValueDictionary()
 _lock = threading.Lock()
 
 
@@ -58,10 +59,10 @@ def open(
     Args:
         where: A file or `memory:`; by default `.dexnb/<notebook or script>.db`.
         clock: How time passes; real by default.
-        options: Settings of a new session.
+        options: Settings; defaults by default.
 
     Raises:
-        DefinitionError: The address cannot be used.
+        DefinitionError: The address cannot be used, or the file is open with other options.
         ProviderError: The store cannot be opened.
     """
     clock = clock or Clock.real()
@@ -72,19 +73,15 @@ def open(
     with _lock:
         session = _sessions.get(key)
         if session is None or not session.is_open:
-            session = Session(
-                make,
-                clock=clock,
-                options=options,
-                name=name,
-                closed=partial(_forget, key),
-            )
+            session = Session(make, clock=clock, options=options, name=name)
             _sessions[key] = session
+    if options is not None and options != session.options:
+        message = (
+            f"{name} is open already, with other options: change them at `.options` of that "
+            "runtime, or close() it first"
+        )
+        raise DefinitionError(message)
     return session
-
-
-def _forget(key: tuple[str, str]) -> None:
-    _sessions.pop(key, None)
 
 
 def provider_maker(

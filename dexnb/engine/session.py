@@ -43,7 +43,6 @@ class Session:
         clock: How time passes.
         options: Settings; defaults by default.
         name: Of the store, for people.
-        closed: Called once when the session has closed.
     """
 
     def __init__(
@@ -53,7 +52,6 @@ class Session:
         clock: Clock | None = None,
         options: RuntimeOptions | None = None,
         name: str = "",
-        closed: Callable[[], None] = lambda: None,
     ) -> None:
         """Start the threads and open the store.
 
@@ -63,7 +61,6 @@ class Session:
         self.clock = _served(clock or Clock.real())
         self.options = options or RuntimeOptions()
         self.name = name
-        self._closed = closed
         self._ended = False
         self._control = ControlThread(self.clock.new_event_loop(), "dexnb-control")
         try:
@@ -172,7 +169,6 @@ class Session:
                 self._control.submit(self._runtime.close()).result(timeout)
         finally:
             self._control.stop(until - monotonic())
-            self._closed()
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the control loop, and wait for its answer.

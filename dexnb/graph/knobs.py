@@ -94,18 +94,20 @@ def check_knob(
         raise DefinitionError(message)
     number = _number(name, value, count=before.is_count(name))
     after = KnobValues(graph, {**overrides, name: number}, margin)
-    for node in after.touched(name):
-        heartbeat = after.option(node, "heartbeat_timeout")
-        if heartbeat < minimum_heartbeat and after.moves(node, "heartbeat_timeout", name):
-            problem = f"{node.name}.heartbeat_timeout would be {seconds_text(heartbeat)}; "
-            problem += f"give at least {minimum_heartbeat:g} s"
-            break
-    else:
-        problem = after.problem(name) if window else ""
+    problem = _too_small(after, name, minimum_heartbeat) or (window and after.problem(name))
     if problem:
         message = f"{name} is {number:g}: {problem}"
         raise DefinitionError(message)
     return number
+
+
+def _too_small(values: KnobValues, name: str, minimum_heartbeat: float) -> str:
+    for node in values.touched(name):
+        heartbeat = values.option(node, "heartbeat_timeout")
+        if heartbeat < minimum_heartbeat and values.moves(node, "heartbeat_timeout", name):
+            would = f"{node.name}.heartbeat_timeout would be {seconds_text(heartbeat)}"
+            return f"{would}; give at least {minimum_heartbeat:g} s"
+    return ""
 
 
 def _number(name: str, value: Any, *, count: bool) -> float:

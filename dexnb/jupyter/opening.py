@@ -46,6 +46,15 @@ def lab(
         ProviderError: The store cannot be opened.
     """
     session = runtime if isinstance(runtime, Session) else connect.open(runtime)
+    found = _find(session, flow, flow_id, input, jobs=jobs, margin=margin)
+    if start:
+        found.start()
+    return found
+
+
+def _find(
+    session: Session, flow: Any, flow_id: str | None, input: Any, *, jobs: Any, margin: float
+) -> Lab:
     made = flow if isinstance(flow, Flow) else flow()
     chosen = flow_id or made.get_flow_type()
     with _lock:
@@ -54,12 +63,9 @@ def lab(
         if known is None:
             found = Lab(flow, chosen, input, session, jobs=jobs, margin=margin)
             _labs[id(session), chosen] = (session, found)
-        else:
-            found = known[1]
-            found.adopt(flow, input, jobs=jobs, margin=margin)
-    if start:
-        found.start()
-    return found
+            return found
+        known[1].adopt(flow, input, jobs=jobs, margin=margin)
+        return known[1]
 
 
 def _forget_closed() -> None:

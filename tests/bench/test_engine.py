@@ -107,8 +107,8 @@ def test_flows_a_second(tmp_path: Path) -> None:
     for steps in (1, 5):
         rate, cpu = asyncio.run(_flows_a_second(tmp_path / f"{steps}.db", steps))
         print(
-            f"\n{steps}-step: {rate:,.0f} flows/s, {cpu:,.0f} us CPU per flow; raw sqlite3 with one "
-            f"row per commit {raw:,.0f}/s: ratio {rate / raw:.2f}"
+            f"\n{steps}-step: {rate:,.0f} flows/s, {cpu:,.0f} us CPU per flow; raw sqlite3 at one "
+            f"row a commit {raw:,.0f}/s: ratio {rate / raw:.2f}"
         )
 
 

@@ -76,7 +76,7 @@ def _survive(seed: int, folder: Path) -> Survival:
 
 
 def _check_phases(phases: list[int], before: list[tuple[float, list[str]]]) -> None:
-    """A message repeats at most for the round that was in flight, and none is lost or out of order."""
+    """A message repeats at most for the round in flight; none is lost or out of order."""
     assert phases == sorted(phases)
     repeats = len(phases) - len(set(phases))
     assert repeats <= 1

@@ -58,7 +58,7 @@ def test_it_works_in_a_script_and_inside_a_running_loop(session: Session) -> Non
     async def inside() -> str:
         again = dex.lab(PollingFlow(InProcessJobs(script)), "order-2", runtime=session)
         again.start()
-        return (await again.wait(SECONDS)).status
+        return str((await again.wait(SECONDS)).status)
 
     assert asyncio.run(inside()) == "COMPLETED"
     assert lab.view()["status"] == "COMPLETED"
@@ -309,3 +309,15 @@ def test_ipython_is_not_loaded_by_a_script() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_run_in_virtual_time_gives_the_same_picture_every_time() -> None:
+    """What a notebook stores is what its next execution makes."""
+
+    def picture() -> str:
+        with dex.open("memory:", clock=Clock.virtual()) as session:
+            lab = dex.lab(PollingFlow(InProcessJobs()), "order-1", runtime=session, start=True)
+            assert asyncio.run(lab.wait(SECONDS * 100)).status == "COMPLETED"
+            return lab.picture()
+
+    assert picture() == picture()

@@ -1,0 +1,72 @@
+"""From an address to a runtime."""
+
+from __future__ import annotations
+
+import gc
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+import dexnb
+from dexnb import Clock, RuntimeOptions
+from dexnb.connect import default_file
+from dexnb.errors import DefinitionError
+
+
+def test_the_same_file_is_one_runtime_until_it_is_closed(tmp_path: Path) -> None:
+    """By whatever path it is named; after that it is another one."""
+    store = tmp_path / "store.db"
+    first = dexnb.open(store)
+    assert dexnb.open(tmp_path / "." / "store.db") is first
+    assert dexnb.open(f"sqlite:///{store}") is first
+    first.close()
+    with dexnb.open(store) as second:
+        assert second is not first
+        # What is left of the first must not make the second forgotten.
+        del first
+        gc.collect()
+        assert dexnb.open(store) is second
+
+
+def test_other_options_for_an_open_file_are_refused(tmp_path: Path) -> None:
+    """The same ones are not; the running ones stay."""
+    lock = timedelta(seconds=7)
+    given = RuntimeOptions(worker_lock_timeout=lock)
+    with dexnb.open(tmp_path / "store.db", options=given) as runtime:
+        again = RuntimeOptions(worker_lock_timeout=lock)
+        assert dexnb.open(tmp_path / "store.db", options=again) is runtime
+        with pytest.raises(DefinitionError, match="is open already, with other options"):
+            dexnb.open(tmp_path / "store.db", options=RuntimeOptions())
+        assert runtime.options.worker_lock_timeout == lock
+
+
+def test_each_memory_store_is_one_of_its_own() -> None:
+    """Nothing is shared between two of them."""
+    with dexnb.open("memory:") as first, dexnb.open("memory:") as second:
+        assert first is not second
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        ("postgres://host/db", "no store is known for postgres://"),
+        ("sqlite://", "names no file"),
+        ("", "names no file"),
+    ],
+)
+def test_an_address_that_names_no_store_is_refused(address: str, text: str) -> None:
+    """The error says what can be given."""
+    with pytest.raises(DefinitionError, match=text):
+        dexnb.open(address)
+
+
+def test_each_clock_has_a_default_file_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named after the notebook, whose path Jupyter's server tells."""
+    monkeypatch.setenv("JPY_SESSION_NAME", "lessons/01 polling.ipynb")
+    files = [default_file(clock) for clock in (Clock.real(), Clock.scaled(10), Clock.virtual())]
+    assert files == [
+        ".dexnb/01_polling.db",
+        ".dexnb/01_polling-scaled-10.db",
+        ".dexnb/01_polling-virtual.db",
+    ]
