@@ -59,7 +59,8 @@ class SessionFeed:
             events, self._waiting = self._waiting, []
             engine, self._engine_waiting = self._engine_waiting, []
             whole, self._whole = self._whole, False
-            return Changes(events, engine, self._now(), whole, self.running)
+            closed = self._view["run_id"] if self._done else ""
+            return Changes(events, engine, self._now(), whole, self.running, closed)
 
     def page(self) -> Page:
         """Give the whole page as of the last `changes`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -25,6 +24,7 @@ from dexnb.jupyter.queued_comms import wait_and_serve
 from dexnb.jupyter.speeds import Speeds
 from dexnb.model.flow_graph import FlowGraph
 from dexnb.model.knob import Knob
+from dexnb.model.markup import escaped
 from dexnb.widgets.fallback import html_page
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Lab:
         self._errands = Errands("dexnb-lab")
         self._outputs = Outputs(self._bundle)
         self._widget: LabWidget | None = None
-        self._pictured = ""
+        self._waits = 0
         self.flow_id = flow_id
         self.run: Run | None = None
         self.adopt(flow, input, jobs=jobs, margin=margin)
@@ -187,7 +187,9 @@ class Lab:
                 stays.
         """
         with self._lock:
-            run = self.run if live and self.running else None
+            # The feed knows without asking the store, unless nobody has looked at it.
+            open_ = self._feed.running or self.running
+            run = self.run if live and open_ else None
             number = self._knobs.turn(self._graph, run, name, value, {})
             self._changed()
             return number
@@ -237,13 +239,17 @@ class Lab:
         if self.run is None:
             message = f"{self!r} has no run yet: call its start(), or press Run"
             raise DexnbError(message)
+        self._waits += 1
         try:
             result = await wait_and_serve(self.run.wait(timeout))
         except asyncio.CancelledError:
             # Anew, so that an interrupted cell shows these few lines and not the loop's.
             message = f"the wait was interrupted; {self.flow_id} runs on"
             raise asyncio.CancelledError(message) from None
-        self._ended()
+        finally:
+            self._waits -= 1
+        # By the cell itself: what executes notebooks takes nothing from between the cells.
+        self._outputs.refresh()
         return result
 
     def view(self) -> dict[str, Any]:
@@ -315,22 +321,19 @@ class Lab:
             self._widget.publisher.poke()
 
     def _ended(self) -> None:
-        """Put the last picture into the outputs, once for each run."""
-        run_id = "" if self.run is None else self.run.run_id
-        with self._lock:
-            if self._pictured == run_id:
-                return
-            self._pictured = run_id
-        self._outputs.refresh()
+        """Put the last picture into the outputs, unless a cell that waits does."""
+        if not self._waits:
+            self._outputs.refresh()
 
     def _ipython_display_(self) -> None:
         """Show the page in the output of a cell; IPython calls this."""
         self._outputs.show()
 
     def _bundle(self) -> Bundle:
-        data: dict[str, Any] = {"text/plain": repr(self), "text/html": self.picture()}
-        with contextlib.suppress(DexnbError):
+        try:
             bundle = self.widget._repr_mimebundle_()
-            if bundle is not None:
-                return bundle
-        return data, {}
+        except DexnbError as error:
+            # A clone whose page is not built: the picture, and how to build the page.
+            hint = f"<p><em>{escaped(str(error), 400)}</em></p>"
+            return {"text/plain": repr(self), "text/html": self.picture() + hint}, {}
+        return bundle or ({"text/plain": repr(self), "text/html": self.picture()}, {})

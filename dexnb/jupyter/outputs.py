@@ -14,8 +14,14 @@ MOST = 20
 Bundle = tuple[dict[str, Any], dict[str, Any]]
 
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
 class Outputs:
-    """Where one Lab was displayed.
+    """Where one Lab was displayed: its live page, and below it the static picture.
+
+    The picture has an output of its own, because JupyterLab shows nothing but an error for a
+    page whose kernel is gone. Where the live page is drawn, the picture hides itself.
 
     Args:
         bundle: Gives what is displayed, and its metadata.
@@ -31,22 +37,25 @@ class Outputs:
         publisher = _publisher()
         if publisher is None:
             return
+        data, metadata = self._bundle()
+        if WIDGET in data:
+            picture = {"text/html": data.pop("text/html")}
+            publisher.publish(data, metadata)
+            data, metadata = picture, {}
         display_id = uuid.uuid4().hex
         self._ids.append(display_id)
-        self._publish(publisher, display_id, update=False)
+        publisher.publish(data, metadata, transient={"display_id": display_id})
 
     def refresh(self) -> None:
         """Put the picture of now into all outputs; for any thread but a comm's callback."""
         publisher = _publisher()
-        if publisher is None:
+        if publisher is None or not self._ids:
             return
+        data, _ = self._bundle()
+        if WIDGET in data:
+            data = {"text/html": data["text/html"]}
         for display_id in tuple(self._ids):
-            self._publish(publisher, display_id, update=True)
-
-    def _publish(self, publisher: Any, display_id: str, *, update: bool) -> None:
-        data, metadata = self._bundle()
-        transient = {"display_id": display_id}
-        publisher.publish(data, metadata, transient=transient, update=update)
+            publisher.publish(data, {}, transient={"display_id": display_id}, update=True)
 
 
 def _publisher() -> Any:

@@ -15,6 +15,13 @@ LAST_MESSAGES = 12
 MOST_STEPS = 24
 _BOX = "font:13px/1.45 system-ui,sans-serif;max-width:1100px"
 _CELL = "padding:1px 12px 1px 0;vertical-align:top;text-align:left"
+_STYLE = (
+    "<style>"
+    ".jp-OutputArea:has(section.dexnb)>.jp-OutputArea-child:has(.dexnb-lab),"
+    ".jp-OutputArea:has(.dexnb-lab)>.jp-OutputArea-child:has(>.jp-OutputArea-output.jupyter-widgets)"
+    "{display:none}</style>"
+)
+"""Of the live page, the picture, and the host's words about a page without a kernel, show one."""
 
 View = dict[str, Any]
 
@@ -29,7 +36,7 @@ def fallback_html(page: dict[str, Any], graph_svg: str, *, theme: Theme = "auto"
     """
     view = page["view"]
     parts = [
-        f'<div class="dexnb-lab" style="{_BOX}">',
+        f'<div class="dexnb-lab" style="{_BOX}">{_STYLE}',
         f"<p><b>{escaped(page['title'])}</b> {_status(view)}</p>",
         graph_svg,
     ]

@@ -23,6 +23,7 @@ class Changes:
         now: Store time.
         whole: Whether something changed that only a whole page shows.
         running: Whether the run goes on.
+        closed: The id of the run, once it has ended; it may have begun since the last look.
     """
 
     events: Sequence[Event] = ()
@@ -30,6 +31,7 @@ class Changes:
     now: float = 0.0
     whole: bool = False
     running: bool = False
+    closed: str = ""
 
     @property
     def any(self) -> bool:

@@ -38,13 +38,13 @@ class LabWidget(anywidget.AnyWidget):
         """Open the comm and start to publish."""
         self._picture = picture
         self._name = name
-        feed.changes()
+        closed = feed.changes().closed
         super().__init__(
             _esm=read_static("lab.js"),
             _css=read_static("lab.css"),
             initial=bounded_page(feed.page(), INITIAL_BYTES)[0],
         )
-        self.publisher = Publisher(self, feed)
+        self.publisher = Publisher(self, feed, closed)
         self.on_msg(self._receive)
         self.publisher.start()
 

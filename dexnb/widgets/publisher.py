@@ -38,9 +38,10 @@ class Publisher:
     Args:
         widget: An ipywidgets widget whose comm is open.
         feed: Where the content comes from.
+        closed: The run whose end the page knows already.
     """
 
-    def __init__(self, widget: Any, feed: Feed) -> None:
+    def __init__(self, widget: Any, feed: Feed, closed: str = "") -> None:
         """Prepare; `start` starts."""
         self.route = Route(widget)
         self._feed = feed
@@ -51,6 +52,7 @@ class Publisher:
         self._viewed = False
         self._wanted = False
         self._running = False
+        self._known_closed = closed
         self._missed = False
         self._rest = WHOLE_SECONDS
         self._seq = 0
@@ -112,11 +114,12 @@ class Publisher:
         self._credit = min(BYTES_PER_SECOND, self._credit + (now - self._looked) * BYTES_PER_SECOND)
         self._looked = now
         changes = self._feed.changes()
-        ended = self._running and not changes.running
+        ended = changes.closed not in ("", self._known_closed)
         self._running = changes.running
         if self._viewed:
             self._tell(changes, now, ended=ended)
         if ended:
+            self._known_closed = changes.closed
             self._feed.ended()
 
     def _tell(self, changes: Changes, now: float, *, ended: bool) -> None:
