@@ -8,12 +8,15 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from weakref import WeakValueDictionary
 
 from dexnb import engine
 from dexnb.clock import Clock
 from dexnb.engine import RuntimeOptions, Session
 from dexnb.errors import DefinitionError
+from dexnb.model.arguments import of_type
+from dexnb.model.shown import shown
 from dexnb.providers import MemoryProvider, Provider
 
 MEMORY = "memory:"
@@ -65,22 +68,36 @@ def open(
         DefinitionError: The address cannot be used, or the file is open with other options.
         ProviderError: The store cannot be opened.
     """
-    clock = clock or Clock.real()
+    clock = (
+        Clock.real() if clock is None else of_type(clock, Clock, "clock", "Clock.real() or another")
+    )
+    if options is not None:
+        of_type(options, RuntimeOptions, "options", "RuntimeOptions(...)")
     name, make = provider_maker(where, clock)
     if name == MEMORY:
         return Session(make, clock=clock, options=options, name=name)
-    key = (os.path.realpath(name), clock.identity)
-    with _lock:
-        session = _sessions.get(key)
-        if session is None or not session.is_open:
-            session = Session(make, clock=clock, options=options, name=name)
-            _sessions[key] = session
+    session = _session(name, clock, make, options)
     if options is not None and options != session.options:
         message = (
             f"{name} is open already, with other options: change them at `.options` of that "
             "runtime, or close() it first"
         )
         raise DefinitionError(message)
+    return session
+
+
+def _session(
+    name: str, clock: Clock, make: Callable[[], Provider], options: RuntimeOptions | None
+) -> Session:
+    key = (os.path.realpath(name), clock.identity)
+    with _lock:
+        session = _sessions.get(key)
+        if session is not None and session.is_broken:
+            # Its file was taken away; what stands there now is another store.
+            session.close()
+        if session is None or not session.is_open:
+            session = Session(make, clock=clock, options=options, name=name)
+            _sessions[key] = session
     return session
 
 
@@ -92,7 +109,7 @@ def provider_maker(
     Raises:
         DefinitionError: The address names no store.
     """
-    name = default_file(clock or Clock.real()) if where is None else os.fspath(where)
+    name = default_file(clock or Clock.real()) if where is None else _text(where)
     if name in (MEMORY, ":memory:"):
         return MEMORY, MemoryProvider
     scheme = re.match(r"^([a-z][a-z0-9+.-]+)://", name)
@@ -102,7 +119,9 @@ def provider_maker(
             "sqlite:///path or memory:"
         )
         raise DefinitionError(message)
-    path = re.sub(r"^sqlite:///?", "", name)
+    path = os.path.expanduser(  # noqa: PTH111 - Path's raises for a user that does not exist
+        re.sub(r"^sqlite:(///?)?", "", name)
+    )
     if not path:
         message = f"the address {name!r} names no file: give a path such as builds.db"
         raise DefinitionError(message)
@@ -114,6 +133,19 @@ def provider_maker(
         return SqliteProvider(path)
 
     return path, make
+
+
+def _text(where: Any) -> str:
+    fix = "a file path, sqlite:///path or memory:"
+    given = os.fspath(where) if isinstance(where, os.PathLike) else where
+    name: str = of_type(given, str, "where", fix)
+    try:
+        usable = b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        usable = False
+    if not usable:
+        raise DefinitionError(f"where is {shown(name)}, which no file can be named: give {fix}")
+    return name
 
 
 def default_file(clock: Clock) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
+import os
 import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -31,6 +32,7 @@ class ControlThread:
         self._loop = loop
         self._lock = threading.Lock()
         self._open = True
+        self._process = os.getpid()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
@@ -43,7 +45,8 @@ class ControlThread:
     @property
     def alive(self) -> bool:
         """Tell whether the loop still takes calls."""
-        return self._open
+        # The thread does not come along into a forked child.
+        return self._open and self._process == os.getpid()
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         """Run a coroutine on the loop.
@@ -52,7 +55,7 @@ class ControlThread:
             RuntimeClosed: The loop has ended; the text says why.
         """
         with self._lock:
-            if self._open:
+            if self.alive:
                 return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         coroutine.close()
         raise self.ended() from self._failure

@@ -6,7 +6,7 @@ import asyncio
 from weakref import WeakKeyDictionary, WeakSet
 
 from dexnb.engine.patience import patiently
-from dexnb.errors import ProviderError, RunNotFound, RuntimeClosed
+from dexnb.errors import DexnbError, ProviderError, RunNotFound, RuntimeClosed
 from dexnb.providers import Provider
 
 LOOK_AGAIN_SECONDS = 0.5
@@ -37,6 +37,7 @@ class Endings:
         Raises:
             RunNotFound: The store has no such run.
             RuntimeClosed: The engine was closed during the wait.
+        ProviderError: The store was taken away.
         """
         future: asyncio.Future[None] = self._loop.create_future()
         self._waiting.setdefault(run_id, set()).add(future)
@@ -68,10 +69,14 @@ class Endings:
         _on_loop.get(self._loop, WeakSet()).discard(self)
         if self._looking is not None:
             self._looking.cancel()
+        self.fail(RuntimeClosed("the runtime was closed during the wait"))
+
+    def fail(self, error: DexnbError) -> None:
+        """End all waits with what says that nothing can be learned any more."""
         for futures in self._waiting.values():
             for future in futures:
                 if not future.done():
-                    future.set_exception(RuntimeClosed("the runtime was closed during the wait"))
+                    future.set_exception(error)
 
     def resolve(self, run_id: str) -> None:
         """End this engine's own waits for a run."""

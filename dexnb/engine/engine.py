@@ -67,6 +67,7 @@ class Engine:
             minimum_heartbeat_timeout=options.minimum_heartbeat_timeout.total_seconds()
         )
         self._own_step_thread = own_step_thread
+        self.store_lost: ProviderError | None = None
         self._handlers = Handlers()
         self._began = False
         self._closed = False
@@ -132,7 +133,13 @@ class Engine:
             hosts=self.hosts,
             telemetry=self.telemetry,
             changed=self.endings.look,
+            lost=self._store_lost,
         )
+
+    def _store_lost(self, error: ProviderError | None) -> None:
+        self.store_lost = error
+        if error is not None:
+            self.endings.fail(error)
 
     async def _last_telemetry(self, clock: Clock) -> int:
         """Give the highest number in the store where engines may follow one another in no time."""

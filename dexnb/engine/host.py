@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import inspect
 import sys
@@ -135,6 +136,7 @@ class HostThread:
     def __init__(self, name: str, ended: Ended, stalled: Stalled) -> None:
         """Start the thread and wait until its loop runs."""
         self._ready = threading.Event()
+        self._stopped = False
         self.loop = asyncio.new_event_loop()
         self.loop.set_default_executor(_executor(name))
         self.host = StepHost(Mailbox(self.loop), ended, stalled)
@@ -143,13 +145,21 @@ class HostThread:
 
     def stop(self) -> None:
         """End the thread soon; a Step that blocks it keeps it until it lets go."""
-        self.host.mailbox.post(self.loop.stop)
+        self.host.mailbox.post(self._stop)
+
+    def _stop(self) -> None:
+        self._stopped = True
+        self.loop.stop()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         self.loop.call_soon(self._ready.set)
         try:
-            self.loop.run_forever()
+            while not self._stopped:
+                # A Step that stops the loop, or whose task exits the interpreter, must not end
+                # the loop of all the others.
+                with contextlib.suppress(BaseException):
+                    self.loop.run_forever()
         finally:
             end_tasks(self.loop)
             self.loop.close()

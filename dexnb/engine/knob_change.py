@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dexnb.clock import seconds_of
 from dexnb.errors import DefinitionError, RunNotFound
 from dexnb.flow.registry import RegisteredFlow
 from dexnb.graph.knobs import check_knob
 from dexnb.graph.read import read_graph
+from dexnb.model.arguments import of_type
 from dexnb.model.budget import MARGIN
 from dexnb.model.message import KnobsChanged
 from dexnb.model.run_state import RunState
@@ -27,6 +29,11 @@ def checked_overrides(
     Raises:
         DefinitionError: There is no such knob, or the value is no duration and no count.
     """
+    if overrides is None:
+        return {}
+    of_type(overrides, Mapping, "overrides", "a dict of knob names and values")
+    for name in overrides:
+        of_type(name, str, "name of an override", "a constant's name or 'StepType.option'")
     if not overrides:
         return {}
     graph = read_graph(flow)
@@ -53,6 +60,8 @@ async def set_knob(
             the value breaks the window rule; the old value stays.
         RunNotFound: The store has no such run.
     """
+    of_type(name, str, "knob", "a constant's name or 'StepType.option'")
+    margin = seconds_of(margin, name="margin")
     record = await engine.record(run_id=run_id)
     if record is None:
         message = f"run {run_id} is not in this store"

@@ -60,6 +60,8 @@ class LiveKnobs:
         Values that the code of today refuses are left out, and that is noted.
         """
         overrides = {**attempt.payload.overrides, **self.of(attempt.item.run_id)}
+        if not overrides and not self._options.live_knobs:
+            return
         try:
             binding = Binding(
                 attempt.step, overrides, self.minimum_heartbeat, attempt.payload.options

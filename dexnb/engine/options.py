@@ -11,6 +11,10 @@ from dexnb.clock import seconds_of
 from dexnb.errors import DefinitionError
 from dexnb.model.settings import MINIMUM_HEARTBEAT_TIMEOUT
 
+_LOCKS = ("orchestrator_lock_timeout", "worker_lock_timeout")
+SHORTEST_LOCK = 0.5
+"""Seconds below which a lease would run out before its holder can renew it."""
+
 _COUNTS = ("orchestration_concurrency", "worker_concurrency", "sync_concurrency", "max_attempts")
 
 
@@ -32,6 +36,9 @@ class RuntimeOptions:
         cancellation_grace: How long a cancelled attempt may take to clean up before its
             replacement is scheduled.
         telemetry_bytes: Memory for the telemetry of all runs together; oldest goes first.
+        live_knobs: Give every attempt its own copy of what its Step reads, so that knobs act while
+            it runs. The Lab turns it on; without it only runs that were given overrides have one,
+            and a knob acts on the others from their next attempt on.
 
     Raises:
         DefinitionError: A value cannot hold; it is named with its range.
@@ -48,6 +55,7 @@ class RuntimeOptions:
     minimum_heartbeat_timeout: timedelta = timedelta(seconds=MINIMUM_HEARTBEAT_TIMEOUT)
     cancellation_grace: timedelta = timedelta(milliseconds=500)
     telemetry_bytes: int = 64 << 20
+    live_knobs: bool = False
 
     def __post_init__(self) -> None:
         """Start without listeners."""
@@ -72,14 +80,23 @@ class RuntimeOptions:
         if name not in {field.name for field in fields(self)}:
             message = f"RuntimeOptions has no setting {name!r}"
             raise DefinitionError(message)
-        if name in _COUNTS or name == "telemetry_bytes":
+        if name == "live_knobs":
+            if not isinstance(value, bool):
+                message = f"RuntimeOptions.live_knobs is {value!r}: give True or False"
+                raise DefinitionError(message)
+        elif name in _COUNTS or name == "telemetry_bytes":
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 message = f"RuntimeOptions.{name} is {value!r}: give a whole number of at least 1"
                 raise DefinitionError(message)
         else:
             zero = name in ("dispatcher_long_poll_timeout", "cancellation_grace")
-            seconds = seconds_of(value, name=f"RuntimeOptions.{name}", allow_zero=zero)
-            value = timedelta(seconds=seconds)
+            least = SHORTEST_LOCK if name in _LOCKS else 0.0
+            full_name = f"RuntimeOptions.{name}"
+            seconds = seconds_of(value, name=full_name, minimum=least, allow_zero=zero)
+            given, value = value, timedelta(seconds=seconds)
+            if not value and not zero:
+                message = f"{full_name} is {given!r}, less than the microsecond that counts"
+                raise DefinitionError(message)
         object.__setattr__(self, name, value)
         for changed in tuple(self.__dict__.get("_listeners", ())):
             changed()

@@ -184,7 +184,7 @@ class _Plan:
         return all(vars(home).get(name) is self.members[name] for name, home in self.homes.items())
 
 
-MOST_PLANS = 500
+MOST_PLANS = 50
 _plans: dict[type[Any], _Plan] = {}
 
 

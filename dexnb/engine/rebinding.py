@@ -169,8 +169,9 @@ class Rebinder:
         if function.__closure__ is None:
             return None
         names = function.__code__.co_freevars
+        written = _written_cells(function.__code__)
         pairs = zip(names, function.__closure__, strict=True)
-        return tuple(self._cell(name, cell) for name, cell in pairs)
+        return tuple(cell if name in written else self._cell(name, cell) for name, cell in pairs)
 
     def _cell(self, name: str, cell: CellType) -> CellType:
         if id(cell) in self._cells:
@@ -233,6 +234,17 @@ def _writes_globals(code: CodeType) -> bool:
         instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL")
         for each in _codes(code)
         for instruction in dis.get_instructions(each)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _written_cells(code: CodeType) -> frozenset[str]:
+    """Give the closure's names that a function assigns: those are shared with everybody."""
+    return frozenset(
+        instruction.argval
+        for each in _codes(code)
+        for instruction in dis.get_instructions(each)
+        if instruction.opname in ("STORE_DEREF", "DELETE_DEREF")
     )
 
 

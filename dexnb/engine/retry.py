@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 
+from dexnb.clock import ClockRefusal
 from dexnb.engine.attempt import Attempt, Payload
 from dexnb.errors import DefinitionError, DocumentError, LoopBoundError
 from dexnb.flow.mapping import failure_of
@@ -35,7 +36,7 @@ def failure_from_error(error: BaseException) -> tuple[Failure, bool]:
     Mistakes in a definition, values that cannot be stored, stored text that cannot be read and
     objects of another loop are the same at every attempt.
     """
-    lasting = isinstance(error, DefinitionError | DocumentError | LoopBoundError)
+    lasting = isinstance(error, DefinitionError | DocumentError | LoopBoundError | ClockRefusal)
     return failure_of(error), not lasting
 
 

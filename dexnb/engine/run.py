@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
+from dexnb.clock import seconds_of
 from dexnb.engine.engine import Engine
 from dexnb.engine.knob_change import set_knob
 from dexnb.engine.result import FlowResult, result_of
 from dexnb.errors import DefinitionError, RunNotFound, WaitTimeout
 from dexnb.flow.stream import Stream, StreamMessage, natural_value
+from dexnb.model.arguments import of_type, one_of, whole
 from dexnb.model.budget import MARGIN
 from dexnb.model.event import Event, merge
 from dexnb.model.json_text import from_text
 from dexnb.model.message import Stop, StopKind
 from dexnb.model.run_state import RunState
+from dexnb.model.shown import shown
 
 STOP_KINDS = ("CANCEL", "TERMINATE", "FAIL")
 
@@ -63,22 +67,24 @@ class AsyncRun:
         state = await self.state()
         return result_of(state) if state.closed else None
 
-    async def wait(self, timeout: float | None = None) -> FlowResult:
+    async def wait(self, timeout: float | timedelta | None = None) -> FlowResult:
         """Wait until the run has ended. Ending the wait leaves the run alone.
 
         Raises:
             WaitTimeout: It runs on after `timeout` seconds.
         """
+        seconds = None if timeout is None else seconds_of(timeout, name="wait timeout")
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(seconds):
                 await self._engine.wait_closed(self.run_id)
         except TimeoutError:
-            message = f"{self.flow_id} runs on after {timeout:g} s; the Flow was left alone"
+            message = f"{self.flow_id} runs on after {seconds:g} s; the Flow was left alone"
             raise WaitTimeout(message) from None
         return result_of(await self.state())
 
     async def events(self, after: int = 0) -> Sequence[Event]:
         """Give the run's log: durable events behind `after`, and all telemetry that is kept."""
+        whole(after, "after")
         engine = self._engine
         durable = await engine.ask(lambda: engine.provider.read_events(self.run_id, after))
         in_memory = engine.telemetry.events(self.run_id)
@@ -97,6 +103,8 @@ class AsyncRun:
 
         With a Stream the values are of its type, with a name they are in their natural form.
         """
+        if not isinstance(stream, str):
+            of_type(stream, Stream, "stream", "a Stream or its name")
         name = stream if isinstance(stream, str) else stream.name
         position, provider = _position(after), self._engine.provider
         records = await self._engine.ask(
@@ -125,9 +133,8 @@ class AsyncRun:
 
     async def stop(self, kind: StopKind = "CANCEL", reason: str = "") -> None:
         """End the run: CANCEL and TERMINATE stop it, FAIL fails it with the reason."""
-        if kind not in STOP_KINDS:
-            message = f"stop kind is {kind!r}: give one of {', '.join(STOP_KINDS)}"
-            raise DefinitionError(message)
+        one_of(kind, STOP_KINDS, "stop kind")
+        of_type(reason, str, "stop reason", "a text")
         await self._engine.send(self.run_id, Stop(kind, reason))
 
 
@@ -146,7 +153,7 @@ def missing_code(state: RunState, engine: Engine) -> str:
 
 def _position(token: str) -> int:
     try:
-        return int(token or 0)
+        return whole(int(of_type(token, str, "resume token", "a text") or 0), "resume token")
     except ValueError:
-        message = f"resume token is {token!r}: give one that a message carried, or ''"
+        message = f"resume token is {shown(token)}: give one that a message carried, or ''"
         raise DefinitionError(message) from None

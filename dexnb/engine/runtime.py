@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from dexnb.engine.engine import Engine
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.run import AsyncRun
 from dexnb.errors import RunNotFound
 from dexnb.flow.flow import Flow
+from dexnb.model.arguments import of_type, one_of, whole
+from dexnb.model.run_state import RunStatus
 from dexnb.providers import Provider
 
 
@@ -92,6 +94,7 @@ class Runtime:
         Raises:
             RunNotFound: There is none.
         """
+        of_type(flow_id, str, "flow_id", "the text that the run was started with")
         record = await self.engine.record(flow_id=flow_id)
         if record is None:
             message = f"no run of flow id {flow_id} is in this store"
@@ -99,7 +102,14 @@ class Runtime:
         return AsyncRun(self.engine, flow_id, record.run_id, record.flow_type)
 
     async def runs(self, *, status: str = "", limit: int = 100) -> list[AsyncRun]:
-        """Give runs, newest first."""
+        """Give runs, newest first.
+
+        Args:
+            status: RUNNING, COMPLETED, FAILED, CANCELED or TERMINATED; all by default.
+            limit: At most how many.
+        """
+        one_of(status, ("", *get_args(RunStatus)), "status")
+        whole(limit, "limit", least=1)
         provider = self.engine.provider
         records = await self.engine.ask(lambda: provider.list_runs(status=status, limit=limit))
         return [AsyncRun(self.engine, r.flow_id, r.run_id, r.flow_type) for r in records]

@@ -11,10 +11,11 @@ import concurrent.futures
 import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from dexnb.clock import Clock, monotonic
+from dexnb.clock import Clock, monotonic, seconds_of
 from dexnb.engine.control import ControlThread
 from dexnb.engine.engine import Engine
 from dexnb.engine.options import RuntimeOptions
@@ -145,6 +146,11 @@ class Session:
         """Give the engine's time, on which events are stamped."""
         return self._runtime.engine.provider.clock.lease()
 
+    @property
+    def is_broken(self) -> bool:
+        """Tell whether its store was taken away, so that nothing can be read or written."""
+        return self.is_open and self._runtime.engine.store_lost is not None
+
     def close(self, timeout: float = 10.0) -> None:
         """Stop in order: attempts are handed back, open runs go on at the next start.
 
@@ -157,9 +163,13 @@ class Session:
         if self._control.here:
             message = "a session cannot be closed from its own control thread"
             raise DexnbError(message)
+        timeout = seconds_of(timeout, name="close timeout")
         if self._ended:
             return
         self._ended = True
+        if not self._control.alive:
+            # Of a process that was forked from the session's: it is not ours to close.
+            return
         atexit.unregister(self._at_exit)
         until = monotonic() + timeout
         try:
@@ -282,7 +292,7 @@ class Run:
         """End the run: CANCEL and TERMINATE stop it, FAIL fails it with the reason."""
         self._call(self._run.stop(kind, reason))
 
-    async def wait(self, timeout: float | None = None) -> FlowResult:
+    async def wait(self, timeout: float | timedelta | None = None) -> FlowResult:
         """Wait until the run has ended, on any loop. Interrupting leaves the run alone.
 
         Raises:
@@ -291,7 +301,7 @@ class Run:
         """
         return await self._session.wait(self._run.wait(timeout))
 
-    def wait_sync(self, timeout: float | None = None) -> FlowResult:
+    def wait_sync(self, timeout: float | timedelta | None = None) -> FlowResult:
         """Wait until the run has ended; for scripts. Interrupting leaves the run alone.
 
         Raises:

@@ -15,6 +15,7 @@ from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.step_hosts import StepHosts
 from dexnb.engine.telemetry import Telemetry
 from dexnb.engine.worker import Worker
+from dexnb.errors import ProviderError
 from dexnb.providers import Provider
 
 TICK_SECONDS = 0.5
@@ -31,6 +32,7 @@ class Upkeep:
         hosts: Whose Steps are woken after a suspend.
         telemetry: What is flushed.
         changed: Called when another process has changed the store.
+        lost: Called with why the store is not there any more, and with None when it is again.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Upkeep:
         hosts: StepHosts,
         telemetry: Telemetry,
         changed: Callable[[], None],
+        lost: Callable[[ProviderError | None], None],
     ) -> None:
         """Start to tick where time is real; elsewhere wait for `poke`."""
         self._real = clock.kind == "real"
@@ -52,6 +55,7 @@ class Upkeep:
         self._hosts = hosts
         self._telemetry = telemetry
         self._changed = changed
+        self._lost = lost
         self._watch = ClockWatch()
         self._renewed = asyncio.get_running_loop().time()
         self._overdue = False
@@ -127,10 +131,14 @@ class Upkeep:
 
     async def _watch_store(self) -> bool:
         try:
-            return await self._provider.watch()
+            changed = await self._provider.watch()
         except Exception as error:  # noqa: BLE001 - whatever a store raises
             self._tell(error)
+            if isinstance(error, ProviderError) and not error.retryable:
+                self._lost(error)
             return False
+        self._lost(None)
+        return changed
 
     def _renewal_is_due(self) -> bool:
         # A tenth early, for a timer's last digit must not decide over half a lease.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
+from datetime import timedelta
 from typing import Any, Protocol
 
 from dexnb.flow.flow import Flow
@@ -36,10 +37,10 @@ class RunProtocol(Protocol):
     def stream(self, stream: Stream[Any] | str, after: str = "") -> Sequence[StreamMessage]:
         """Give kept Stream messages in order, behind a resume token."""
 
-    def wait(self, timeout: float | None = None) -> Awaitable[Any]:
+    def wait(self, timeout: float | timedelta | None = None) -> Awaitable[Any]:
         """Wait until the run has ended; await it in a cell or on any loop."""
 
-    def wait_sync(self, timeout: float | None = None) -> Any:
+    def wait_sync(self, timeout: float | timedelta | None = None) -> Any:
         """Wait until the run has ended; for scripts."""
 
     def stop(self, kind: StopKind = "CANCEL", reason: str = "") -> None:

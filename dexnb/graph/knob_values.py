@@ -33,7 +33,12 @@ WINDOW = ("sleep", "call_timeout", "heartbeat_timeout")
 
 def is_number(value: Any) -> bool:
     """Tell a finite number from everything else."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 class KnobValues:

@@ -6,7 +6,7 @@ import math
 
 from dexnb import connect
 from dexnb.clock import Clock
-from dexnb.engine import Session
+from dexnb.engine import RuntimeOptions, Session
 from dexnb.errors import DefinitionError
 
 OFFERED = (1, 10, 60)
@@ -23,6 +23,7 @@ class Speeds:
     def __init__(self, session: Session, *, offered: bool) -> None:
         """Run on the Lab's own session."""
         self._home = session
+        session.options.live_knobs = True
         self._scaled: Session | None = None
         self._offered = offered and session.clock.kind == "real"
 
@@ -56,7 +57,9 @@ class Speeds:
             return
         self.close()
         if factor != 1:
-            self._scaled = connect.open("memory:", clock=Clock.scaled(factor))
+            self._scaled = connect.open(
+                "memory:", clock=Clock.scaled(factor), options=RuntimeOptions(live_knobs=True)
+            )
 
     def close(self) -> None:
         """Close the scaled session; the Lab's own stays open for others."""

@@ -32,12 +32,13 @@ def virtual(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
 
 
 def with_runtime(
-    test: Callable[Concatenate[Runtime, P], Coroutine[Any, Any, None]],
+    test: Callable[Concatenate[Runtime, P], Coroutine[Any, Any, None]], *, live_knobs: bool = False
 ) -> Callable[P, None]:
     """Run an async test on a virtual clock, with a runtime on a memory store of its own."""
 
     async def inside(*args: P.args, **kwargs: P.kwargs) -> None:
-        async with Runtime(MemoryProvider(), options=fast()) as runtime:
+        options = fast(live_knobs=live_knobs)
+        async with Runtime(MemoryProvider(), options=options) as runtime:
             await test(runtime, *args, **kwargs)
 
     @functools.wraps(test)

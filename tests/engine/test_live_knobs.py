@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -24,11 +25,14 @@ from dexnb import (
     graceful_complete,
 )
 from dexnb.clock import sleep_blocking
-from dexnb.engine import AsyncRun, Runtime
+from dexnb.engine import AsyncRun, Runtime, RuntimeOptions
 from dexnb.errors import DefinitionError, RunNotFound
 from dexnb.model.run_view import view_of
 from dexnb.providers import MemoryProvider
 from tests.engine.flows import crash, history, telemetry, virtual, with_runtime
+
+LIVE = RuntimeOptions(live_knobs=True)
+live = partial(with_runtime, live_knobs=True)
 
 INTERVAL = timedelta(seconds=600)
 WINDOW = timedelta(seconds=900)
@@ -112,7 +116,7 @@ def gaps(flow_id: str = "one") -> list[float]:
     return [later - earlier for earlier, later in pairwise(polls[flow_id])]
 
 
-@with_runtime
+@live
 async def test_a_shorter_interval_ends_the_sleep_that_is_too_long(runtime: Runtime) -> None:
     """From 600 s to 2 s: the next poll comes at once, then every 2 s."""
     run = await start(runtime)
@@ -124,7 +128,7 @@ async def test_a_shorter_interval_ends_the_sleep_that_is_too_long(runtime: Runti
     assert gaps()[1:] == pytest.approx([2, 2, 2])
 
 
-@with_runtime
+@live
 async def test_a_change_early_in_a_sleep_waits_for_the_new_interval(runtime: Runtime) -> None:
     """A poll is not made twice: the new interval counts from the last one."""
     run = await start(runtime)
@@ -133,7 +137,7 @@ async def test_a_change_early_in_a_sleep_waits_for_the_new_interval(runtime: Run
     assert gaps() == pytest.approx([2])
 
 
-@with_runtime
+@live
 async def test_an_interval_that_breaks_the_window_is_refused(runtime: Runtime) -> None:
     """From 2 s to 120 s with a window of 60 s: refused with the rule, the old one goes on."""
     run = await start(runtime, INTERVAL=2, WINDOW=60)
@@ -145,7 +149,7 @@ async def test_an_interval_that_breaks_the_window_is_refused(runtime: Runtime) -
     assert (await run.state()).overrides == {"INTERVAL": 2.0, "WINDOW": 60.0}
 
 
-@with_runtime
+@live
 async def test_thirty_changes_in_ten_seconds_make_one_timer_and_no_double_poll(
     runtime: Runtime,
 ) -> None:
@@ -165,7 +169,7 @@ async def test_thirty_changes_in_ten_seconds_make_one_timer_and_no_double_poll(
     assert gaps()[-3:] == pytest.approx([chosen[-1]] * 3)
 
 
-@with_runtime
+@live
 async def test_other_runs_see_nothing_of_it(runtime: Runtime) -> None:
     """Two runs of one Flow, and the module itself, keep their own values."""
     run = await start(runtime, "one", INTERVAL=5)
@@ -177,7 +181,7 @@ async def test_other_runs_see_nothing_of_it(runtime: Runtime) -> None:
     assert timedelta(seconds=600) == INTERVAL
 
 
-@with_runtime
+@live
 async def test_a_change_holds_for_the_retry_and_in_the_history(runtime: Runtime) -> None:
     """The retry's work item carries it; the event folds into the state and into the view."""
     run = await runtime.start(Polling(), "one", 3)
@@ -191,7 +195,7 @@ async def test_a_change_holds_for_the_retry_and_in_the_history(runtime: Runtime)
     assert view_of(await run.events())["overrides"] == {"INTERVAL": 2.0}
 
 
-@with_runtime
+@live
 async def test_a_change_holds_for_the_steps_that_follow(runtime: Runtime) -> None:
     """A Step that is scheduled later begins with it."""
     run = await runtime.start(Polling(First()), "one", 0)
@@ -201,7 +205,7 @@ async def test_a_change_holds_for_the_steps_that_follow(runtime: Runtime) -> Non
     assert gaps() == pytest.approx([2, 2])
 
 
-@with_runtime
+@live
 async def test_a_timeout_is_turned_while_the_attempt_runs(runtime: Runtime) -> None:
     """The attempt is judged by the new window, and its view shows it."""
     run = await start(runtime)
@@ -214,7 +218,7 @@ async def test_a_timeout_is_turned_while_the_attempt_runs(runtime: Runtime) -> N
     assert first["ended_at"] - first["started_at"] == pytest.approx(30, abs=0.6)
 
 
-@with_runtime
+@live
 async def test_an_override_at_the_start_reaches_settings_and_threads(runtime: Runtime) -> None:
     """Options that constants feed are the run's own, and sync Steps read its values."""
     run = await start(runtime, INTERVAL=timedelta(seconds=7), WINDOW=60)
@@ -237,7 +241,7 @@ class Only(Flow[int]):
 async def test_a_change_survives_an_orderly_stop() -> None:
     """The item that is handed back has it."""
     provider = MemoryProvider()
-    async with Runtime(provider) as runtime:
+    async with Runtime(provider, options=LIVE) as runtime:
         run = await start(runtime)
         await run.set_knob("INTERVAL", 2)
     await _goes_on_with_two_seconds(provider)
@@ -247,7 +251,7 @@ async def test_a_change_survives_an_orderly_stop() -> None:
 async def test_a_change_survives_a_crash() -> None:
     """A redelivered item is older than the change; the run's state has it."""
     provider = MemoryProvider()
-    runtime = Runtime(provider)
+    runtime = Runtime(provider, options=LIVE)
     await runtime.engine.start()
     run = await start(runtime)
     await run.set_knob("INTERVAL", 2)
@@ -258,7 +262,7 @@ async def test_a_change_survives_a_crash() -> None:
 
 async def _goes_on_with_two_seconds(provider: MemoryProvider) -> None:
     polls.clear()
-    async with Runtime(provider) as runtime:
+    async with Runtime(provider, options=LIVE) as runtime:
         runtime.register(Polling())
         await asyncio.sleep(60)
         assert gaps()[:3] == pytest.approx([2, 2, 2])
@@ -281,7 +285,7 @@ def test_a_start_with_an_override_that_cannot_be_is_refused(
     """No run is started, and the text names the knob."""
 
     async def main() -> None:
-        async with Runtime(MemoryProvider()) as runtime:
+        async with Runtime(MemoryProvider(), options=LIVE) as runtime:
             with pytest.raises(DefinitionError) as refusal:
                 await runtime.start(Polling(), "one", 0, overrides=overrides)
             assert part in str(refusal.value)
@@ -290,7 +294,7 @@ def test_a_start_with_an_override_that_cannot_be_is_refused(
     Clock.virtual().run(main())
 
 
-@with_runtime
+@live
 async def test_an_ended_run_is_not_turned_any_more(runtime: Runtime) -> None:
     """It says how it ended and what to do instead."""
     run = await start(runtime)

@@ -15,8 +15,8 @@ from dexnb.errors import DefinitionError
 from dexnb.providers import MemoryProvider
 from tests.engine.flows import virtual
 
-COUNTS = [field.name for field in fields(RuntimeOptions) if isinstance(field.default, int)]
-DURATIONS = [field.name for field in fields(RuntimeOptions) if field.name not in COUNTS]
+COUNTS = [field.name for field in fields(RuntimeOptions) if type(field.default) is int]
+DURATIONS = [field.name for field in fields(RuntimeOptions) if isinstance(field.default, timedelta)]
 MAY_BE_ZERO = {"dispatcher_long_poll_timeout", "cancellation_grace"}
 
 
@@ -48,8 +48,19 @@ def test_e04_zero_is_legal_only_where_it_means_at_once(name: str) -> None:
     if name in MAY_BE_ZERO:
         assert getattr(made(**{name: 0}), name) == timedelta(0)
     else:
-        with pytest.raises(DefinitionError, match=f"{name} is 0: give more than 0 s"):
+        with pytest.raises(
+            DefinitionError, match=rf"{name} is 0: give (more than 0|at least 0\.5) s"
+        ):
             made(**{name: 0})
+        with pytest.raises(DefinitionError, match=f"{name} is 1e-09"):
+            made(**{name: 1e-9})
+
+
+@pytest.mark.parametrize("value", [1, None, "yes"])
+def test_a_switch_takes_true_and_false_only(value: Any) -> None:
+    """Anything else is refused by name."""
+    with pytest.raises(DefinitionError, match=r"live_knobs is .*: give True or False"):
+        made(live_knobs=value)
 
 
 @pytest.mark.parametrize("name", COUNTS)

@@ -244,6 +244,23 @@ def test_a_live_change_is_seen_by_functions_that_run() -> None:
     assert execute(None, 0).output == [9, 109, 8, 3.0]
 
 
+def test_what_a_step_assigns_around_itself_is_not_lost() -> None:
+    """A name of an outer function that the Step assigns is shared with it, as in any closure."""
+    made = 0
+
+    class Counts(Step[int]):
+        async def execute(self, context: AsyncContext, input: int) -> StepDecision:
+            nonlocal made
+            made += 1
+            await asyncio.sleep(INTERVAL)
+            return graceful_complete()
+
+    step = Binding(registered(Counts()), {"INTERVAL": 0.5}).step.step
+    asyncio.run(step.execute(None, None))
+    asyncio.run(step.execute(None, None))
+    assert made == 2
+
+
 def test_options_follow_their_constants_and_their_own_names() -> None:
     """A constant that feeds options changes them; an option's own name wins."""
     overrides = {"WINDOW": 30.0, "Optioned.maximum_attempts": 7, "Other.maximum_attempts": 9}
