@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from playwright.sync_api import BrowserContext, Error, Playwright, sync_playwright
+from playwright.sync_api import BrowserContext, Error, Playwright, expect, sync_playwright
 from tests.ui.jupyter_server import JupyterServer
-from tests.ui.notebook_page import NotebookPage
+from tests.ui.notebook_page import PATIENCE, NotebookPage
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -38,6 +38,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JupyterServer]:
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
     """The driver, of which a process has one."""
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as driver:
         yield driver
 

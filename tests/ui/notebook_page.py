@@ -37,25 +37,43 @@ _BUSY = """(index) => {
   const { content } = window.jupyterapp.shell.currentWidget;
   return content.widgets[index].model.executionCount === null;
 }"""
-_ANSWERED = """async ([name, patience]) => {
-  const find = () => [...document.querySelectorAll('section.dexnb header button')]
-    .find((button) => button.textContent.trim() === name);
-  const until = performance.now() + patience;
-  const wait = async (fits) => {
-    while (!fits()) {
-      if (performance.now() > until) throw new Error(`${name}: no answer`);
-      await new Promise((go) => setTimeout(go, 4));
+_WATCH = """(() => {
+  const sent = new Map();
+  window.dexnbAnswers = [];
+  const text = (data) => typeof data === 'string' ? data : new TextDecoder().decode(data);
+  const find = (data, kind) => text(data).match(`"kind": ?"${kind}", ?"id": ?"([^"]+)"`)?.[1];
+  window.WebSocket = class extends WebSocket {
+    constructor(...given) {
+      super(...given);
+      this.addEventListener('message', ({ data }) => {
+        const began = sent.get(find(data, 'reply'));
+        if (began !== undefined) window.dexnbAnswers.push(performance.now() - began);
+      });
+    }
+    send(data) {
+      const id = find(data, 'command');
+      if (id !== undefined && !sent.has(id)) sent.set(id, performance.now());
+      super.send(data);
     }
   };
-  await wait(() => find() && !find().disabled);
-  const began = performance.now();
-  find().click();
-  await wait(() => find().getAttribute('aria-busy') === 'true');
-  await wait(() => find().getAttribute('aria-busy') === 'false');
-  return performance.now() - began;
-}"""
+})();"""
 _RELOAD = """async () => {
   await window.jupyterapp.commands.execute('docmanager:save');
+}"""
+_PAINT = """async (patience) => {
+  const until = performance.now() + patience;
+  const drawn = () => document.querySelector('section.dexnb .react-flow__node .dexnb-step');
+  while (!drawn()?.getBoundingClientRect().width) {
+    if (performance.now() > until) throw new Error('no Lab');
+    await new Promise((go) => requestAnimationFrame(go));
+  }
+  return performance.now() - window.dexnbBegan;
+}"""
+_RESTART = """async () => {
+  await window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart();
+}"""
+_THEME = """async (theme) => {
+  await window.jupyterapp.commands.execute('apputils:change-theme', { theme });
 }"""
 _CELLS = """() => {
   const { content } = window.jupyterapp.shell.currentWidget;
@@ -112,15 +130,34 @@ class NotebookPage:
         """Wait until a cell that was begun has ended."""
         self.page.wait_for_function(_RAN, arg=index, timeout=PATIENCE)
 
-    def answered(self, name: str) -> float:
-        """Press a button as soon as it may be; give the milliseconds until Python's answer."""
-        return float(self.page.evaluate(_ANSWERED, [name, PATIENCE]))
+    def watch_answers(self) -> None:
+        """Measure in the page, from now on, how long Python takes to answer a command."""
+        self.page.add_init_script(_WATCH)
+
+    def answers(self) -> list[float]:
+        """Give the milliseconds from each command to its answer."""
+        found: list[float] = self.page.evaluate("() => window.dexnbAnswers")
+        return found
 
     def reload(self) -> None:
         """Save the notebook and load the page again."""
         self.page.evaluate(_RELOAD)
         self.page.goto(self.server.link(self.name))
         self.wait_idle()
+
+    def first_paint(self, index: int) -> float:
+        """Run a cell; give the milliseconds until the graph of its Lab is drawn."""
+        self.begin(index)
+        return float(self.page.evaluate(_PAINT, PATIENCE))
+
+    def restart_kernel(self) -> None:
+        """Restart the kernel, as its button does, and wait until it is back."""
+        self.page.evaluate(_RESTART)
+        self.wait_idle()
+
+    def choose_theme(self, name: str) -> None:
+        """Choose JupyterLab's theme."""
+        self.page.evaluate(_THEME, name)
 
     def output(self, index: int) -> list[dict[str, Any]]:
         """Give a cell's outputs as the notebook would save them."""
@@ -139,10 +176,6 @@ class NotebookPage:
         found: list[list[str]] = self.page.evaluate(_CELLS)
         return found
 
-    def command(self, name: str) -> None:
-        """Carry out a command of JupyterLab."""
-        self.page.evaluate("(name) => void window.jupyterapp.commands.execute(name)", name)
-
     @property
     def lab(self) -> Locator:
         """The Lab's frame."""
@@ -159,7 +192,7 @@ class NotebookPage:
 
     def step(self, name: str) -> Locator:
         """A Step in the graph."""
-        return self.lab.locator(".react-flow__node").filter(has_text=name).first
+        return self.lab.locator(f'[data-id="step:{name}"]')
 
 
 def _document(cells: Sequence[str]) -> dict[str, Any]:

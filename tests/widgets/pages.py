@@ -74,14 +74,14 @@ class FakeFeed:
 
     def put(self, *events: Event, whole: bool = False, running: bool = True) -> None:
         """Let this be the next change."""
-        self.now = Changes(events, (), 1.0, whole, running)
+        self.now = Changes(events, (), 1.0, whole, running, "" if running else "run")
 
     def changes(self) -> Changes:
         """Give the change once."""
         if self.failure is not None:
             raise self.failure
         found = self.now
-        self.now = Changes(now=1.0, running=found.running)
+        self.now = Changes(now=1.0, running=found.running, closed=found.closed)
         return found
 
     def page(self) -> Page:

@@ -125,6 +125,17 @@ def test_the_end_is_known_without_any_view(stage: Stage) -> None:
     assert (stage.feed.ends, stage.widget.sent) == (1, [])
 
 
+def test_a_run_that_began_and_ended_between_two_looks_is_told() -> None:
+    """Though it was never seen running; one that had ended before is not news."""
+    feed, widget = FakeFeed(), FakeWidget()
+    feed.put(running=False)
+    Publisher(widget, feed).step()
+    assert feed.ends == 1
+    feed.put(running=False)
+    Publisher(widget, feed, closed="run").step()
+    assert feed.ends == 1
+
+
 def test_a_flood_of_events_becomes_whole_pages_within_the_byte_budget(stage: Stage) -> None:
     """2,000 events a second: under 200 kB and 20 messages a second, and the last state is right."""
     stage.viewed()
