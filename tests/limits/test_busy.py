@@ -28,7 +28,9 @@ from dexnb import (
 POLLERS = 1000
 INTERVAL = 0.5
 WINDOW = 5.0
-LATE_SECONDS = 0.25
+LATE_SECONDS = INTERVAL
+"""A beat that comes later than this has missed its place: the next one is due already."""
+
 ON_TIME = 0.95
 
 
