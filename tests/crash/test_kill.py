@@ -71,34 +71,50 @@ def _survive(seed: int, folder: Path) -> Survival:
     status, attempt, phases = output.splitlines()[-1].split(" ", 2)
     after = _lines(folder / "journal")[len(before) :]
     assert status == "COMPLETED"
-    _check_phases(ast.literal_eval(phases), before)
-    resumed = _check_checkpoint(before, after, killed)
+    recorded_until = _recorded_until(before, killed)
+    _check_phases(ast.literal_eval(phases), before, recorded_until)
+    resumed = _check_checkpoint(before, after, recorded_until)
     registered = next(when for when, words in after if words[0] == "registered")
     return Survival(seed, killed - before[0][0], resumed - registered, int(attempt))
 
 
-def _check_phases(phases: list[int], before: list[tuple[float, list[str]]]) -> None:
+def _recorded_until(before: list[tuple[float, list[str]]], killed: float) -> float:
+    """Give the time until which everything has reached the store: 50 ms before the kill.
+
+    By as much as a crowded machine held the program up at that time, it is earlier.
+    """
+    beats = [when for when, words in before if words[0] == "beat"]
+    recent = [*beats[-RECENT_BEATS:], killed]
+    held_up = max((b - a for a, b in pairwise(recent)), default=0.0) - polling_child.ROUND_SECONDS
+    return killed - RECORDED_SECONDS - 2 * max(0.0, held_up)
+
+
+def _check_phases(
+    phases: list[int], before: list[tuple[float, list[str]]], recorded_until: float
+) -> None:
     """A message repeats at most for the round in flight; none is lost or out of order."""
     assert phases == sorted(phases)
     repeats = len(phases) - len(set(phases))
     assert repeats <= 1
-    # The newest message of the killed process may have been under way still.
-    written = [int(words[1].split(" ")[1]) for _, words in before if words[0] == "phase"]
-    assert set(written[:-1]) <= set(phases)
+    written = {
+        int(words[1].split(" ")[1])
+        for when, words in before
+        if words[0] == "phase" and when < recorded_until
+    }
+    assert written <= set(phases)
 
 
 def _check_checkpoint(
-    before: list[tuple[float, list[str]]], after: list[tuple[float, list[str]]], killed: float
+    before: list[tuple[float, list[str]]],
+    after: list[tuple[float, list[str]]],
+    recorded_until: float,
 ) -> float:
-    """Attempt 2 sees the last checkpoint of more than 50 ms before the kill, or a newer one.
-
-    By as much as a crowded machine held the program up at that time, the 50 ms are longer.
-    """
-    beats = [(when, int(words[1].split(" ")[1])) for when, words in before if words[0] == "beat"]
-    recent = [when for when, _ in beats[-RECENT_BEATS:]] + [killed]
-    held_up = max((b - a for a, b in pairwise(recent)), default=0.0) - polling_child.ROUND_SECONDS
-    surely = killed - RECORDED_SECONDS - 2 * max(0.0, held_up)
-    safe = [round_ for when, round_ in beats if when < surely]
+    """Attempt 2 sees the last checkpoint that had reached the store, or a newer one."""
+    safe = [
+        int(words[1].split(" ")[1])
+        for when, words in before
+        if words[0] == "beat" and when < recorded_until
+    ]
     resumed_at, words = next((when, words) for when, words in after if words[0] == "attempt")
     _, checkpoint = words[1].split(" ", 1)
     resumed_round = (ast.literal_eval(checkpoint) or [0, 0])[1]
