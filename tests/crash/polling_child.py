@@ -122,6 +122,7 @@ def main(store: str, journal_path: str) -> None:
         journal.note("registered")
         print("ready", flush=True)
         run = runtime.start(flow, "job")
+        journal.note("run", run.run_id)
         result = run.wait_sync(30)
         phases = [message.value for message in run.stream(PHASES)]
         print(result.status, result.output["attempt"], phases, flush=True)

@@ -71,10 +71,14 @@ def _survive(seed: int, folder: Path) -> Survival:
     status, attempt, phases = output.splitlines()[-1].split(" ", 2)
     after = _lines(folder / "journal")[len(before) :]
     assert status == "COMPLETED"
+    registered = next(when for when, words in after if words[0] == "registered")
+    runs = [words[1] for _, words in (*before, *after) if words[0] == "run"]
+    if len(set(runs)) > 1:
+        # The job had ended before the kill, so the second process began a run of its own.
+        return Survival(seed, killed - before[0][0], 0.0, int(attempt))
     recorded_until = _recorded_until(before, killed)
     _check_phases(ast.literal_eval(phases), before, recorded_until)
     resumed = _check_checkpoint(before, after, recorded_until)
-    registered = next(when for when, words in after if words[0] == "registered")
     return Survival(seed, killed - before[0][0], resumed - registered, int(attempt))
 
 
