@@ -123,6 +123,7 @@ def _stored_lag(store: Path) -> float:
     return max(now - float(text) for (text,) in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("burden", [_compute_in_a_thread, time.sleep], ids=["compute", "block"])

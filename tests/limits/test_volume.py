@@ -60,6 +60,7 @@ def _resident() -> int:
     return int(fields[1]) * 4096
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.timeout(180)
 def test_a17_fifty_thousand_unchanged_rounds_leave_nothing_behind(tmp_path: Path) -> None:
@@ -92,6 +93,7 @@ def test_a17_fifty_thousand_unchanged_rounds_leave_nothing_behind(tmp_path: Path
     assert took < 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 @pytest.mark.timeout(240)
 def test_ten_thousand_waiting_flows_hold(tmp_path: Path) -> None:
