@@ -114,8 +114,7 @@ test-$(VERSION): $(TEST) $(PAGE) browser
 	cd widgets && npm test --silent
 	$(call tests,.venv,$(EVERY))
 	$(call pytest,.venv) -m ui -s -p no:randomly --durations=5
-	$(call pytest,.venv) --nbval notebooks --nbval-sanitize-with notebooks/sanitize.cfg \
-	  --nbval-cell-timeout=60 -p no:randomly
+	$(call pytest,.venv) --nbval notebooks --nbval-cell-timeout=60 -p no:randomly --durations=3
 
 # Tests of the page in a browser take any Chromium; without one they are skipped.
 browser:
@@ -134,11 +133,12 @@ bench: $(TEST)
 soak: $(TEST)
 	$(BIN)/python -m pytest -m soak -s -p no:randomly --timeout=14400
 
+# JupyterLab would ask in a corner whether it may fetch news.
 lab: $(LAB) $(PAGE)
+	$(BIN)/python -m jupyter labextension disable --level=sys_prefix \
+	  @jupyterlab/apputils-extension:announcements 2>/dev/null
 	$(BIN)/python -m jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --ip=127.0.0.1 \
-	  --LabApp.news_url=None \
-	  --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate \
-	  $(NOTEBOOK)
+	  --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 
 clean:
 	rm -rf .venv .venv-3.* build dist dexnb/widgets/static widgets/node_modules

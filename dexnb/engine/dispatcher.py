@@ -8,6 +8,7 @@ minimum interval spaces the fetches.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Generic, TypeVar
@@ -110,8 +111,7 @@ class Dispatcher(Generic[ItemT]):
         self._renewed = False
         self._fetching = True
         try:
-            poll_timeout = self._options.dispatcher_long_poll_timeout.total_seconds()
-            items = await self._fetch(poll_timeout, limit)
+            items = await self._fetch(self._poll_timeout, limit)
         except Exception as error:  # noqa: BLE001 - a store's own fault must not end the loop
             await self._after_error(error, loop.time() - began)
             return
@@ -131,6 +131,14 @@ class Dispatcher(Generic[ItemT]):
             await self._pause(lambda: began + self._minimum)
         else:
             await asyncio.sleep(0)
+
+    @property
+    def _poll_timeout(self) -> float:
+        seconds = self._options.dispatcher_long_poll_timeout.total_seconds()
+        # Time that jumps would run away from one empty fetch to the next, on a whole core, while
+        # an idle session waits for the next call of a cell.
+        served = getattr(asyncio.get_running_loop(), "external_wakeups", False)
+        return math.inf if served and seconds > 0 else seconds
 
     @property
     def _minimum(self) -> float:

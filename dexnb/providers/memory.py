@@ -89,6 +89,7 @@ class MemoryProvider(Provider):
         store = self._opened("fetch_orchestration_item")
 
         async def attempt() -> tuple[Sequence[OrchestrationItem], float | None]:
+            """Take what is free now, and say when more will be."""
             return self._take_runs(lock_timeout, limit)
 
         return await store.parking.fetch("messages", attempt, poll_timeout, self.clock.now)
@@ -139,6 +140,7 @@ class MemoryProvider(Provider):
         store = self._opened("fetch_work_item")
 
         async def attempt() -> tuple[Sequence[WorkItem], float | None]:
+            """Take what is free now, and say when more will be."""
             return self._take_work(lock_timeout, handlers, limit)
 
         return await store.parking.fetch("work", attempt, poll_timeout, self.clock.now)

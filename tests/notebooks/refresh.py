@@ -19,16 +19,16 @@ METADATA = {
 
 def refresh(path: Path) -> None:
     """Execute one notebook in its folder and write it again."""
-    book = nbformat.read(path, as_version=4)
+    book = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     folder = {"metadata": {"path": str(path.parent)}}
     client = NotebookClient(
         book, timeout=60, record_timing=False, store_widget_state=False, resources=folder
     )
     client.execute()
-    book.metadata = nbformat.from_dict(METADATA)
+    book.metadata = nbformat.from_dict(METADATA)  # type: ignore[no-untyped-call]
     for cell in book.cells:
         cell.metadata.pop("execution", None)
-    nbformat.write(book, path)
+    nbformat.write(book, path)  # type: ignore[no-untyped-call]
 
 
 if __name__ == "__main__":

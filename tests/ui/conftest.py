@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-
 from playwright.sync_api import BrowserContext, Error, Playwright, expect, sync_playwright
+
 from tests.ui.jupyter_server import JupyterServer
 from tests.ui.notebook_page import PATIENCE, NotebookPage
 

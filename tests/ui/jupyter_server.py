@@ -8,11 +8,11 @@ import secrets
 import socket
 import subprocess
 import sys
-import threading
 import time
-import urllib.error
-import urllib.request
+from contextlib import suppress
 from pathlib import Path
+
+import httpx
 
 PATIENCE = 60.0
 NEWS = "@jupyterlab/apputils-extension:announcements"
@@ -74,11 +74,10 @@ class JupyterServer:
     def _wait(self, log: Path) -> None:
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and self.process.poll() is None:
-            try:
-                with urllib.request.urlopen(f"{self.address}/api?token={self.token}", timeout=5):
+            with suppress(httpx.TransportError):
+                if httpx.get(f"{self.address}/api", timeout=5).is_success:
                     return
-            except (urllib.error.URLError, OSError):
-                threading.Event().wait(0.1)
+            time.sleep(0.1)
         raise AssertionError(f"JupyterLab did not start: {log.read_text('utf-8')[-4000:]}")
 
 

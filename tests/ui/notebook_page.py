@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from playwright.sync_api import Locator, Page
+
 from tests.ui.jupyter_server import JupyterServer
 
 PATIENCE = 30_000.0

@@ -6,8 +6,8 @@ import re
 import statistics
 
 import pytest
-
 from playwright.sync_api import expect
+
 from tests.ui.cells import BUSY, LAB, SHOW
 from tests.ui.notebook_page import NotebookPage
 

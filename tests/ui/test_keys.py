@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from playwright.sync_api import expect
+
 from tests.ui.cells import LAB, LOOPING, SHOW
 from tests.ui.notebook_page import NotebookPage
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from dexnb.jobs import HttpJobServer, JobScript
-from playwright.sync_api import expect
 from tests.ui.cells import IMPORTS
 from tests.ui.notebook_page import NotebookPage
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-
 from playwright.sync_api import expect
+
 from tests.ui.cells import JOBS, LAB, SHOW
 from tests.ui.notebook_page import NotebookPage
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from dexnb.widgets.static_files import FOLDER
-from playwright.sync_api import expect
 from tests.ui.cells import BEATS, CROWD, LAB, PER_SECOND, SECONDS, SHOW, STEPS
 from tests.ui.notebook_page import NotebookPage
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from playwright.sync_api import expect
+
 from tests.ui.cells import HOSTILE, HOSTILE_ID
 from tests.ui.notebook_page import NotebookPage
 
