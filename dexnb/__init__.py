@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dexnb.engine import Run as Run
     from dexnb.engine import RuntimeOptions as RuntimeOptions
     from dexnb.engine import Session as Session
+    from dexnb.errors import DefinitionError as DefinitionError
     from dexnb.errors import (
         DexnbError,
         FlowAlreadyStartedError,
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
         InvalidStepResultError,
         ValueMappingError,
     )
+    from dexnb.errors import FlowFailed as FlowFailed
+    from dexnb.errors import ProviderError as ProviderError
+    from dexnb.errors import RunNotFound as RunNotFound
+    from dexnb.errors import RuntimeClosed as RuntimeClosed
+    from dexnb.errors import WaitTimeout as WaitTimeout
     from dexnb.flow.context import AsyncContext, Context, RecoveryErrorInfo
     from dexnb.flow.decision import (
         StepDecision,
@@ -83,8 +89,8 @@ _PARTS = {
     "clock": "Clock",
     "connect": "Runtime open",
     "engine": "FlowResult Run RuntimeOptions Session",
-    "errors": "DexnbError FlowAlreadyStartedError FlowDefinitionError InvalidStepResultError "
-    "ValueMappingError",
+    "errors": "DefinitionError DexnbError FlowAlreadyStartedError FlowDefinitionError FlowFailed "
+    "InvalidStepResultError ProviderError RunNotFound RuntimeClosed ValueMappingError WaitTimeout",
     "flow.context": "AsyncContext Context RecoveryErrorInfo",
     "flow.decision": "StepDecision StepMovement dead_end force_complete force_fail go_to "
     "graceful_complete",

@@ -143,7 +143,8 @@ class FlowFailed(DexnbError):
         self.status = status
         self.error_type = error_type
         self.error_message = error_message
-        super().__init__(f"Flow {flow_id} ended {status}: {error_type}: {error_message}")
+        reason = ": ".join(part for part in (error_type, error_message) if part)
+        super().__init__(f"Flow {flow_id} ended {status}" + (f": {reason}" if reason else ""))
 
 
 class RuntimeClosed(DexnbError):

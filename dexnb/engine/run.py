@@ -78,9 +78,18 @@ class AsyncRun:
             async with asyncio.timeout(seconds):
                 await self._engine.wait_closed(self.run_id)
         except TimeoutError:
-            message = f"{self.flow_id} runs on after {seconds:g} s; the Flow was left alone"
-            raise WaitTimeout(message) from None
+            message = f"{self.flow_id} runs on after {seconds:g} s of the runtime's clock"
+            raise WaitTimeout(f"{message}{self._last_failure()}; it was left alone") from None
         return result_of(await self.state())
+
+    def _last_failure(self) -> str:
+        """Say what ended the newest failed attempt that this engine ran, or nothing."""
+        for event in reversed(self._engine.telemetry.events(self.run_id)):
+            failure = event.payload.get("failure") if event.kind == "attempt_ended" else None
+            if failure is not None:
+                error = f"{failure['error_type']}: {failure['detail']}"
+                return f"; attempt {event.attempt} of {event.step_execution_id} failed with {error}"
+        return ""
 
     async def events(self, after: int = 0) -> Sequence[Event]:
         """Give the run's log: durable events behind `after`, and all telemetry that is kept."""

@@ -168,7 +168,7 @@ def _flow_closed(view: View, event: Event) -> None:
 def _attempt_started(view: View, event: Event) -> None:
     step = _step(view, event)
     for attempt in step["attempts"]:
-        if attempt["ended_at"] is None and attempt["attempt"] != event.attempt:
+        if attempt["ended_at"] is None:
             # The engine that ran it is gone and could not say so.
             _close_attempt(attempt, max(attempt["last_sign"], attempt["started_at"]), "lost")
     step["retry_at"] = None

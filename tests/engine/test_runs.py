@@ -9,7 +9,7 @@ import pytest
 
 from dexnb import Flow, Step, StepDecision, StepList, graceful_complete
 from dexnb.engine import Runtime
-from dexnb.errors import FlowAlreadyStartedError, RunNotFound, RuntimeClosed
+from dexnb.errors import FlowAlreadyStartedError, RunNotFound, RuntimeClosed, WaitTimeout
 from dexnb.flow.context import AsyncContext
 from dexnb.providers import MemoryProvider
 from tests.engine.flows import finished, flow, history, virtual, with_runtime
@@ -128,3 +128,16 @@ async def test_a_wait_is_ended_when_the_runtime_is_closed() -> None:
     with pytest.raises(RuntimeClosed, match="closed during the wait"):
         await wait
     assert clock() == 1
+
+
+@with_runtime
+async def test_a_wait_that_gives_up_says_what_failed_last(runtime: Runtime) -> None:
+    """Whoever waits for a Step that always fails learns why."""
+
+    async def fails(context: AsyncContext, input: Any) -> StepDecision:
+        message = "no such host"
+        raise ValueError(message)
+
+    run = await runtime.start(flow(fails), "fails")
+    with pytest.raises(WaitTimeout, match=r"attempt 2 of .*-1 failed with .*ValueError: no such"):
+        await run.wait(2)

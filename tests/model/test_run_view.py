@@ -168,3 +168,11 @@ def test_a_note_has_a_text_and_what_it_was_made_of(
             "payload": payload,
         }
     ]
+
+
+def test_an_attempt_begun_again_under_its_number_ends_the_one_before() -> None:
+    """An orderly stop uses no attempt: both have number 1, and only the second is open."""
+    log = Log().scheduled(100).begun(101).beat(103, "1").begun(110).beat(112, "2")
+    first, second = view_of(log.events)["steps"]["AwaitJob-1"]["attempts"]
+    assert (first["attempt"], first["outcome"], first["ended_at"]) == (1, "lost", 103)
+    assert (second["attempt"], second["ended_at"], second["last_sign"]) == (1, None, 112)

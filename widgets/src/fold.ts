@@ -163,7 +163,7 @@ function flowClosed(view: RunView, event: Event): void {
 function attemptStarted(view: RunView, event: Event): void {
   const step = stepOf(view, event);
   for (const attempt of step.attempts) {
-    if (attempt.ended_at === null && attempt.attempt !== event.attempt) {
+    if (attempt.ended_at === null) {
       // The engine that ran it is gone and could not say so.
       closeAttempt(attempt, Math.max(attempt.last_sign, attempt.started_at), "lost");
     }

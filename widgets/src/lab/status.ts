@@ -19,6 +19,11 @@ const ENDED: Record<Exclude<FlowStatus, "RUNNING" | "WAITING">, Standing> = {
   TERMINATED: { text: "Terminated", tone: "quiet", icon: "stop" },
 };
 
+/** The word for how a run has ended. */
+export function endedText(status: FlowStatus): string {
+  return ENDED[status as keyof typeof ENDED]?.text ?? ENDED.FAILED.text;
+}
+
 export function openAttempt(step: StepView): AttemptView | undefined {
   const last = step.attempts.at(-1);
   return last && last.ended_at === null ? last : undefined;

@@ -3,6 +3,7 @@
 import { memo } from "react";
 import type { Diagnostic, NoteRow, RunView } from "../documents";
 import { usePage } from "../lab/context";
+import { endedText } from "../lab/status";
 import { shown, shownName } from "../value";
 import { originOf, RowPlace, RowTime } from "./RowHead";
 import { Rows } from "./Rows";
@@ -43,7 +44,7 @@ function Outcome({ view }: { view: RunView }) {
   if (!view.error_message && !view.error_type) return null;
   return (
     <p className="dexnb-outcome">
-      <b>{shownName(view.error_type) || "Failed"}</b> {shown(view.error_message)}
+      <b>{shownName(view.error_type) || endedText(view.status)}</b> {shown(view.error_message)}
     </p>
   );
 }
