@@ -85,7 +85,7 @@ def test_a_step_that_goes_back_to_itself_shows_its_loop(notebook: NotebookPage) 
         node["x"] - edge["x"],
         edge["x"] + edge["width"] - node["x"] - node["width"],
     )
-    assert max(beyond) >= 14
+    assert max(beyond) >= 20
     notebook.button("Run").click()
     expect(notebook.standing).to_have_text("Completed")
     expect(notebook.step("Poll")).to_contain_text("execution 6")

@@ -26,7 +26,7 @@ export interface Picture {
   height: number;
 }
 
-const LOOP_ROOM = 30;
+const LOOP_ROOM = 42;
 const RANK_GAP = 38;
 const BOX_GAP = 30;
 
@@ -129,7 +129,7 @@ function route(
   const source = boxes.get(link.from) as PlacedBox;
   const target = boxes.get(link.to) as PlacedBox;
   if (source === target) {
-    const loop = loopPath(source, 18);
+    const loop = loopPath(source, 30);
     return { link, ...loop };
   }
   const forward = target.x >= source.x + source.width;
