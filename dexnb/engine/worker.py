@@ -292,7 +292,8 @@ class Worker:
     ) -> bool:
         """Tell whether the attempt is done with: written, or never to be."""
         try:
-            await self._provider.ack_work_item(attempt.token, message, retry)
+            durable = attempt.settings.durability == "SYNC"
+            await self._provider.ack_work_item(attempt.token, message, retry, durable=durable)
         except LeaseLost:
             # After a failure the store may have done its part before, and only the answer was lost.
             if not failures:

@@ -132,9 +132,22 @@ class Provider(ABC):
 
     @abstractmethod
     async def ack_work_item(
-        self, token: str, message: NewMessage | None = None, retry: NewWorkItem | None = None
+        self,
+        token: str,
+        message: NewMessage | None = None,
+        retry: NewWorkItem | None = None,
+        *,
+        durable: bool = True,
     ) -> None:
-        """Delete the item, and in the same transaction send the message or enqueue the retry."""
+        """Delete the item, and in the same transaction send the message or enqueue the retry.
+
+        Args:
+            token: The lock token.
+            message: What the run is told.
+            retry: The next attempt.
+            durable: Whether to wait until the disk has it, where the store can tell the difference:
+                without it a power cut may bring the item back.
+        """
 
     @abstractmethod
     async def abandon_work_item(

@@ -146,7 +146,12 @@ class MemoryProvider(Provider):
         return await store.parking.fetch("work", attempt, poll_timeout, self.clock.now)
 
     async def ack_work_item(
-        self, token: str, message: NewMessage | None = None, retry: NewWorkItem | None = None
+        self,
+        token: str,
+        message: NewMessage | None = None,
+        retry: NewWorkItem | None = None,
+        *,
+        durable: bool = True,
     ) -> None:
         """See `Provider.ack_work_item`."""
         operation = "ack_work_item"

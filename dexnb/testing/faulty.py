@@ -181,10 +181,18 @@ class FaultyProvider(Provider):
         )
 
     async def ack_work_item(
-        self, token: str, message: NewMessage | None = None, retry: NewWorkItem | None = None
+        self,
+        token: str,
+        message: NewMessage | None = None,
+        retry: NewWorkItem | None = None,
+        *,
+        durable: bool = True,
     ) -> None:
         """Pass on."""
-        await self._pass("ack_work_item", lambda: self.inner.ack_work_item(token, message, retry))
+        await self._pass(
+            "ack_work_item",
+            lambda: self.inner.ack_work_item(token, message, retry, durable=durable),
+        )
 
     async def abandon_work_item(
         self, token: str, delay: float = 0.0, *, ignore_attempt: bool = False

@@ -8,13 +8,19 @@ from typing import Any
 
 import pytest
 
-from dexnb import Context, StepDecision, graceful_complete
+from dexnb import (
+    Context,
+    Flow,
+    Step,
+    StepDecision,
+    StepDurability,
+    StepList,
+    StepOptions,
+    graceful_complete,
+)
 from dexnb.engine import Runtime
 from dexnb.flow.context import AsyncContext
-from dexnb.providers import (
-    MemoryProvider,
-    MemoryStore,
-)
+from dexnb.providers import MemoryProvider, MemoryStore, NewMessage, NewWorkItem
 from dexnb.testing import Fault, FaultyProvider
 from tests.engine.flows import (
     crash,
@@ -266,3 +272,39 @@ async def test_the_lease_of_a_turn_and_of_an_attempt_are_as_configured() -> None
         second.register(flow(nap))
         await finished(await second.get("flow"))
     assert clock() == pytest.approx(14, abs=0.1)
+
+
+@pytest.mark.parametrize("durability", [StepDurability.SYNC, StepDurability.ASYNC])
+@virtual
+async def test_only_a_step_of_async_durability_is_acknowledged_without_the_disk(
+    durability: StepDurability,
+) -> None:
+    """DEFAULT and SYNC wait for it; the store is told which."""
+    asked = []
+
+    class Asked(MemoryProvider):
+        async def ack_work_item(
+            self,
+            token: str,
+            message: NewMessage | None = None,
+            retry: NewWorkItem | None = None,
+            *,
+            durable: bool = True,
+        ) -> None:
+            asked.append(durable)
+            await super().ack_work_item(token, message, retry, durable=durable)
+
+    class Ends(Step[None]):
+        def get_step_options(self) -> StepOptions:
+            return StepOptions(execute_durability=durability)
+
+        async def execute(self, context: AsyncContext, input: None) -> StepDecision:
+            return graceful_complete()
+
+    class Ending(Flow[None]):
+        def get_steps(self) -> StepList[None]:
+            return StepList.start_step(Ends())
+
+    async with Runtime(Asked()) as runtime:
+        assert (await (await runtime.start(Ending(), "ends")).wait()).status == "COMPLETED"
+    assert asked == [durability is StepDurability.SYNC]

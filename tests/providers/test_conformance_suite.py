@@ -218,10 +218,15 @@ class SwallowsRetries(MemoryProvider):
     """The next attempt is never enqueued."""
 
     async def ack_work_item(
-        self, token: str, message: NewMessage | None = None, retry: NewWorkItem | None = None
+        self,
+        token: str,
+        message: NewMessage | None = None,
+        retry: NewWorkItem | None = None,
+        *,
+        durable: bool = True,
     ) -> None:
         """Delete and send only."""
-        await super().ack_work_item(token, message)
+        await super().ack_work_item(token, message, durable=durable)
 
 
 @pytest.mark.parametrize(

@@ -268,6 +268,23 @@ def test_only_acks_and_client_writes_wait_for_the_disk(
     assert levels == (["FULL", "NORMAL", "FULL"] if durability == "full" else [])
 
 
+def test_an_ack_that_need_not_last_does_not_wait_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a Step of ASYNC durability acknowledges commits at the lower level."""
+
+    async def body() -> list[str]:
+        async with opened(tmp_path / "x.db") as provider:
+            await start(provider, "a")
+            item = await take(provider)
+            with hops(monkeypatch) as seen:
+                await provider.ack_work_item(item.token, message("a"), durable=False)
+            return [s for hop in seen for s in hop if "synchronous" in s]
+
+    # Taking the item had lowered the level already.
+    assert asyncio.run(body()) == []
+
+
 def test_reads_take_no_write_lock(tmp_path: Path) -> None:
     """A view is served while another process writes."""
 

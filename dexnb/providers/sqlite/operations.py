@@ -37,6 +37,10 @@ class Operation:
     durable: ClassVar[bool] = False
     """Whether its commit waits for the disk where the user asked for that."""
 
+    def waits(self) -> bool:
+        """Tell whether this one's commit does."""
+        return self.durable
+
     def keys(self) -> Collection[str]:
         """Name what it changes: one batch holds one such operation for each."""
         return ()
@@ -121,7 +125,12 @@ class AckWork(FencedOperation):
 
     message: Row | None
     retry: Row | None
+    wait: bool = True
     durable: ClassVar[bool] = True
+
+    def waits(self) -> bool:
+        """Tell whether the Step asked for it."""
+        return self.wait
 
     def hints(self) -> Sequence[Queue]:
         """A message or a retry is there to be fetched."""

@@ -152,7 +152,12 @@ class SqliteProvider(Provider):
         return items
 
     async def ack_work_item(
-        self, token: str, message: NewMessage | None = None, retry: NewWorkItem | None = None
+        self,
+        token: str,
+        message: NewMessage | None = None,
+        retry: NewWorkItem | None = None,
+        *,
+        durable: bool = True,
     ) -> None:
         """See `Provider.ack_work_item`."""
         name = "ack_work_item"
@@ -163,6 +168,7 @@ class SqliteProvider(Provider):
                 token,
                 None if message is None else message_row(message),
                 None if retry is None else work_row(retry),
+                wait=durable,
             ),
         )
 

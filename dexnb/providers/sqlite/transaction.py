@@ -121,7 +121,7 @@ class Transactions:
         self._written += batch.written
 
     def _set_level(self, connection: sqlite3.Connection, operations: Sequence[Operation]) -> None:
-        durable = self._full and any(operation.durable for operation in operations)
+        durable = self._full and any(operation.waits() for operation in operations)
         level = "FULL" if durable else "NORMAL"
         if level != self._level:
             # Outside a transaction, where alone it has an effect.
