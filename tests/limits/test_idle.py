@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from tests.limits import exit_child, idle_child
 
 MOST_CPU = 0.003
 MOST_WAKE_UPS = 4.0
-IDLE_SECONDS = 10
+IDLE_SECONDS = 3
 EXIT_SECONDS = 1.0
 
 
@@ -28,12 +29,14 @@ def _run(module: object, *arguments: object) -> subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.slow
 @pytest.mark.timing
 def test_an_idle_engine_costs_next_to_nothing(tmp_path: Path) -> None:
-    """Under 0.3 % of a core and at most 4 wake-ups a second, on SQLite."""
+    """Under 0.3 % of a core and at most 4 wake-ups a second, on SQLite; the median of windows."""
     done = _run(idle_child, tmp_path / "store.db", IDLE_SECONDS)
     assert done.stderr == ""
-    cpu, wake_ups = map(float, done.stdout.split())
+    windows = [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
+    cpu, wake_ups = (statistics.median(column) for column in zip(*windows, strict=True))
     print(f"\nidle: {cpu:.3%} of a core, {wake_ups:.1f} wake-ups a second")
     assert cpu < MOST_CPU
     assert wake_ups <= MOST_WAKE_UPS
