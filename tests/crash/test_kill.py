@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ CHILD = Path(polling_child.__file__)
 CI_KILLS = 20
 SOAK_KILLS = 500
 RECORDED_SECONDS = 0.05
-RECENT_BEATS = 6
 RESUME_SECONDS = 2.0
 
 
@@ -75,23 +73,10 @@ def _survive(seed: int, folder: Path) -> Survival:
     if len(set(runs)) > 1:
         # The job had ended before the kill, so the second process began a run of its own.
         return Survival(seed, killed - before[0][0], 0.0, int(attempt))
-    recorded_until = _recorded_until(before, killed)
+    recorded_until = killed - RECORDED_SECONDS
     _check_phases(ast.literal_eval(phases), before, recorded_until)
     resumed = _check_checkpoint(before, after, recorded_until)
     return Survival(seed, killed - before[0][0], resumed - registered, int(attempt))
-
-
-def _recorded_until(before: list[tuple[float, list[str]]], killed: float) -> float:
-    """Give the time until which everything has reached the store: 50 ms before the kill.
-
-    On a crowded machine it is earlier: by as much as the program was held up at that time, and by
-    as many times as there is more to run than there are processors.
-    """
-    beats = [when for when, words in before if words[0] == "beat"]
-    recent = [*beats[-RECENT_BEATS:], killed]
-    held_up = max((b - a for a, b in pairwise(recent)), default=0.0) - polling_child.ROUND_SECONDS
-    crowd = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-    return killed - RECORDED_SECONDS * crowd - 2 * max(0.0, held_up)
 
 
 def _check_phases(

@@ -28,9 +28,7 @@ from dexnb import (
 POLLERS = 1000
 INTERVAL = 0.5
 WINDOW = 5.0
-LATE_SECONDS = INTERVAL
-"""A beat that comes later than this has missed its place: the next one is due already."""
-
+LATE_SECONDS = 0.25
 ON_TIME = 0.95
 
 

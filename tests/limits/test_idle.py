@@ -29,7 +29,6 @@ def _run(module: object, *arguments: object) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.slow
 @pytest.mark.timing
 def test_an_idle_engine_costs_next_to_nothing(tmp_path: Path) -> None:
     """Under 0.3 % of a core and at most 4 wake-ups a second, on SQLite; the median of windows."""
