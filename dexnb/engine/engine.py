@@ -68,6 +68,7 @@ class Engine:
         )
         self._own_step_thread = own_step_thread
         self.store_lost: ProviderError | None = None
+        self.commits = 0
         self._handlers = Handlers()
         self._began = False
         self._closed = False
@@ -330,6 +331,7 @@ class Engine:
         self.attempts.reconsider()
 
     def _committed(self, commit: Commit) -> None:
+        self.commits += 1
         if commit.cancelled:
             self.worker.cancel(commit.run_id, commit.cancelled)
         if commit.closes:

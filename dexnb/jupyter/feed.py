@@ -82,14 +82,14 @@ class SessionFeed:
     def view(self) -> dict[str, Any]:
         """Give a copy of the run's view as of now."""
         with self._lock:
-            self._read()
+            self._read(look=True)
             copy: dict[str, Any] = json.loads(to_text(self._view))
             return copy
 
     def snapshot(self) -> Page:
         """Give a copy of the whole page as of now."""
         with self._lock:
-            self._read()
+            self._read(look=True)
             copy: Page = json.loads(to_text(self.page()))
             return copy
 
@@ -117,12 +117,15 @@ class SessionFeed:
         self._telemetry_seq = 0
         self._dispatcher = new_dispatcher_view()
         self._engine_seq = 0
-        self._recorded = -1
+        self._seen = (-1, -1)
         self._looked = -LOOK_SECONDS
         self._open = True
 
-    def _read(self) -> None:
-        """Fold in what is new; on any thread but the session's own."""
+    def _read(self, *, look: bool = False) -> None:
+        """Fold in what is new; on any thread but the session's own.
+
+        `look` asks the store even if nothing is known to have happened.
+        """
         lab = self._lab
         if lab.session is not self._session or _id(lab.run) != _id(self._run):
             self._follow(lab.run)
@@ -131,16 +134,18 @@ class SessionFeed:
             self._open, self._whole = self._session.is_open, True
         if not self._open:
             return
-        telemetry = self._session.engine.telemetry
-        recorded, now = telemetry.recorded, monotonic()
-        look = now - self._looked >= LOOK_SECONDS
-        if recorded == self._recorded and not look:
+        engine, now = self._session.engine, monotonic()
+        seen = (engine.telemetry.recorded, engine.commits)
+        look = look or now - self._looked >= LOOK_SECONDS
+        if seen == self._seen and not look:
             return
-        first = self._recorded < 0
-        self._recorded = recorded
-        self._read_engine(telemetry.events("", self._engine_seq))
+        first = self._seen[0] < 0
+        # The turn that ends a run comes behind the last word of its attempt.
+        committed = seen[1] != self._seen[1]
+        self._seen = seen
+        self._read_engine(engine.telemetry.events("", self._engine_seq))
         if self._run is not None:
-            self._read_run(self._run, first=first, look=look)
+            self._read_run(self._run, first=first, look=look, committed=committed)
         if look:
             self._looked = now
         if len(self._waiting) + len(self._engine_waiting) > MOST_WAITING:
@@ -153,14 +158,14 @@ class SessionFeed:
             if event.kind == "dispatcher_cycle":
                 self._engine_waiting.append(event)
 
-    def _read_run(self, run: Run, *, first: bool, look: bool) -> None:
+    def _read_run(self, run: Run, *, first: bool, look: bool, committed: bool) -> None:
         telemetry = self._session.engine.telemetry
         mine = telemetry.events(run.run_id, self._telemetry_seq)
         log: Sequence[Event]
         if first or (look and not mine and not self._done):
             # The store tells what an engine before this one, or in another process, has done.
             log = run.events(self._tail.durable_seq)
-        elif mine or look:
+        elif mine or look or committed:
             log = [*self._durable(run), *mine]
         else:
             return

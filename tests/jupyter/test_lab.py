@@ -321,3 +321,21 @@ def test_a_run_in_virtual_time_gives_the_same_picture_every_time() -> None:
             return lab.picture()
 
     assert picture() == picture()
+
+
+def test_the_view_of_a_run_that_has_ended_is_final(session: Session) -> None:
+    """Whoever has waited for the end sees it, however long the last turn's commit took."""
+    provider = session.engine.provider
+    acknowledge = provider.ack_orchestration_item
+
+    async def late(token: str, commit: Any) -> None:
+        await asyncio.sleep(0.05)
+        await acknowledge(token, commit)
+
+    provider.ack_orchestration_item = late  # type: ignore[method-assign]
+    lab = dex.lab(PollingFlow(InProcessJobs(JobScript([]))), "order-1", runtime=session)
+    run = lab.start()
+    while run.result is None:
+        lab.view()
+    assert lab.view()["status"] == "COMPLETED"
+    assert "COMPLETED order-1" in lab.picture()
