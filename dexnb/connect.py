@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -15,6 +15,7 @@ from dexnb import engine
 from dexnb.clock import Clock
 from dexnb.engine import RuntimeOptions, Session
 from dexnb.errors import DefinitionError
+from dexnb.flow.flow import Flow
 from dexnb.model.arguments import of_type
 from dexnb.model.shown import shown
 from dexnb.providers import MemoryProvider, Provider
@@ -46,6 +47,45 @@ class Runtime(engine.Runtime):
         """Prepare; entering the block starts."""
         provider = where if isinstance(where, Provider) else provider_maker(where)[1]()
         super().__init__(provider, options=options, own_step_thread=own_step_thread)
+
+
+class Client(engine.Client):
+    """Starts Flows and talks to their runs: `client = dexnb.Client("builds.db")`.
+
+    Methods and options are Dex's. The constructor is not: there are no registry, blob cache and
+    server address to give, because the session has the Flows' code and the store.
+
+    Args:
+        where: A session, or what `dexnb.open` takes: a file or `memory:`, the default file for
+            None. A session that the client has opened is closed with it.
+        flows: Flows to register, so that their open runs go on and their RPCs can be called.
+    """
+
+    def __init__(
+        self,
+        where: Session | str | os.PathLike[str] | None = None,
+        *,
+        flows: Iterable[Flow[Any]] = (),
+    ) -> None:
+        """Open what is not open yet.
+
+        Raises:
+            DefinitionError: The address cannot be used.
+            FlowDefinitionError: A Flow cannot be used; lists every problem.
+            ProviderError: The store cannot be opened.
+        """
+        if isinstance(where, Session):
+            super().__init__(where, flows=flows)
+            return
+        known = set(_sessions.values())
+        session = open(where)
+        owns = session not in known
+        try:
+            super().__init__(session, flows=flows, owns=owns)
+        except BaseException:
+            if owns:
+                session.close()
+            raise
 
 
 def open(

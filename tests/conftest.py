@@ -1,4 +1,4 @@
-"""What holds for the whole suite: missing servers and browsers, property tests."""
+"""What holds for the whole suite: missing servers, browsers and kernels, property tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import settings
 settings.register_profile("shared-machine", settings(), deadline=None)
 settings.load_profile("shared-machine")
 
-SERVERS = frozenset({"postgres", "redis", "temporal"})
+EXTERNAL = frozenset({"postgres", "redis", "temporal", "ipykernel6"})
 BROWSER = "browser"
 
 
@@ -23,15 +23,15 @@ def required() -> frozenset[str]:
 
 def needed(item: pytest.Item) -> frozenset[str]:
     """Give what a test needs beside Python, from its marks."""
-    servers = {name for mark in item.iter_markers("external") for name in mark.args}
-    return frozenset(servers | ({BROWSER} if item.get_closest_marker("ui") else set()))
+    external = {name for mark in item.iter_markers("external") for name in mark.args}
+    return frozenset(external | ({BROWSER} if item.get_closest_marker("ui") else set()))
 
 
 def pytest_configure() -> None:
     """Refuse a misspelt name, which would require nothing."""
-    unknown = required() - SERVERS - {BROWSER}
+    unknown = required() - EXTERNAL - {BROWSER}
     if unknown:
-        known = ", ".join(sorted(SERVERS | {BROWSER}))
+        known = ", ".join(sorted(EXTERNAL | {BROWSER}))
         message = f"DEXNB_REQUIRE names {', '.join(sorted(unknown))}; known are {known}"
         raise pytest.UsageError(message)
 
@@ -40,8 +40,8 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     """Refuse a mark without a known name, whose skip DEXNB_REQUIRE could not see."""
     for item in items:
         for mark in item.iter_markers("external"):
-            if not mark.args or not SERVERS.issuperset(mark.args):
-                message = f"{item.nodeid}: external() takes names from {sorted(SERVERS)}"
+            if not mark.args or not EXTERNAL.issuperset(mark.args):
+                message = f"{item.nodeid}: external() takes names from {sorted(EXTERNAL)}"
                 raise pytest.UsageError(message)
 
 

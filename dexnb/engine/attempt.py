@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from dexnb.errors import DocumentError
+from dexnb.flow.handler import Handler
 from dexnb.flow.registry import RegisteredFlow, RegisteredStep
 from dexnb.flow.stream import Stream
+from dexnb.model.decision import Failure, failure_from
 from dexnb.model.json_text import from_text
-from dexnb.model.message import Failure, failure_from
-from dexnb.model.settings import StepSettings
+from dexnb.model.message import Method
+from dexnb.model.settings import RetrySettings, StepSettings
 from dexnb.providers import StreamWrite, WorkItem
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ class Closing:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What a work item carries for its attempts, decoded."""
+    """What a work item carries for its attempts, decoded; see `snapshot.payload_of`."""
 
     input: Any
     options: StepSettings | None
@@ -53,6 +55,11 @@ class Payload:
     recovery_error: Failure | None
     overrides: dict[str, Any]
     last_error: Failure | None
+    method: Method = "execute"
+    snapshot: dict[str, Any] = field(default_factory=dict)
+    results: dict[str, Any] | None = None
+    local_values: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_text(cls, text: str) -> Payload:
@@ -87,6 +94,7 @@ class Links:
 
     tick: Callable[[], float]
     wall: Callable[[], float]
+    flow_of: Callable[[str], RegisteredFlow | None]
     telemetry: Telemetry
     outbox: Outbox
 
@@ -134,14 +142,46 @@ class Attempt:
         return f"{item.flow_type}.{item.step_execution_id} of {item.flow_id}"
 
     @property
+    def method(self) -> Callable[..., Any]:
+        """Give the Step's method that it runs."""
+        method: Callable[..., Any] = getattr(self.step.step, self.payload.method)
+        return method
+
+    @property
+    def handler(self) -> Handler:
+        """Give what is known of that method."""
+        waiting = self.step.wait_for
+        return waiting if waiting and self.payload.method == "wait_for" else self.step.handler
+
+    @property
+    def method_timeout(self) -> float:
+        """Give the seconds that its method may run."""
+        settings = self.settings
+        if self.payload.method == "wait_for":
+            return settings.wait_for_method_timeout
+        return settings.execute_method_timeout
+
+    @property
+    def retry(self) -> RetrySettings:
+        """Give when its method is tried again."""
+        settings = self.settings
+        return settings.wait_for_retry if self.payload.method == "wait_for" else settings.retry
+
+    @property
+    def durable(self) -> bool:
+        """Tell whether its acknowledgement waits for the disk."""
+        payload = self.payload
+        waits = payload.method == "wait_for"
+        return self.settings.durability_under(payload.config, waits=waits) == "SYNC"
+
+    @property
     def limits(self) -> dict[str, Any]:
         """Give what the attempt runs under, as the views show it."""
-        settings = self.settings
         return {
-            "execute_method_timeout": settings.execute_method_timeout,
-            "heartbeat_timeout": settings.heartbeat_timeout,
-            "maximum_attempts": settings.retry.maximum_attempts,
-            "total_duration": settings.retry.total_duration,
+            "execute_method_timeout": self.method_timeout,
+            "heartbeat_timeout": self.settings.heartbeat_timeout,
+            "maximum_attempts": self.retry.maximum_attempts,
+            "total_duration": self.retry.total_duration,
         }
 
     @property

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dexnb.engine.attempt import Attempt
 from dexnb.engine.retry import HEARTBEAT, START_TO_CLOSE
 from dexnb.engine.step_hosts import StepHosts
-from dexnb.model.message import Failure
+from dexnb.model.decision import Failure
 
 LATE_SECONDS = 0.2
 """A timer that fires later than this shows that the engine itself was held up."""
@@ -37,7 +37,7 @@ class Deadlines:
     def arm(self, attempt: Attempt) -> None:
         """Set the timer of an attempt that is about to start."""
         settings = attempt.settings
-        first = min(settings.execute_method_timeout, settings.heartbeat_timeout, UNSTARTED_SECONDS)
+        first = min(attempt.method_timeout, settings.heartbeat_timeout, UNSTARTED_SECONDS)
         self._set(attempt, asyncio.get_running_loop().time() + first)
 
     def disarm(self, attempt: Attempt) -> None:
@@ -80,6 +80,6 @@ def _due(attempt: Attempt) -> tuple[float | None, Failure]:
     if attempt.started is None:
         return None, HEARTBEAT
     settings = attempt.settings
-    method = attempt.started + settings.execute_method_timeout
+    method = attempt.started + attempt.method_timeout
     beat = attempt.last_sign + settings.heartbeat_timeout
     return (method, START_TO_CLOSE) if method <= beat else (beat, HEARTBEAT)

@@ -1,13 +1,17 @@
-"""`Endings`: who waits for the end of which run, and how the news reaches them."""
+"""`Endings`: who waits for what of which run, and how the news reaches them."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
 from dexnb.engine.patience import patiently
 from dexnb.errors import DexnbError, ProviderError, RunNotFound, RuntimeClosed
-from dexnb.providers import Provider
+from dexnb.providers import Provider, RunRecord
+
+T = TypeVar("T")
 
 LOOK_AGAIN_SECONDS = 0.5
 
@@ -27,6 +31,7 @@ class Endings:
         self._provider = provider
         self._loop = asyncio.get_running_loop()
         self._waiting: dict[str, set[asyncio.Future[None]]] = {}
+        self._watching: dict[str, set[asyncio.Future[None]]] = {}
         self._looking: asyncio.Task[None] | None = None
         self._again = False
         _on_loop.setdefault(self._loop, WeakSet()).add(self)
@@ -37,30 +42,54 @@ class Endings:
         Raises:
             RunNotFound: The store has no such run.
             RuntimeClosed: The engine was closed during the wait.
-        ProviderError: The store was taken away.
+            ProviderError: The store was taken away.
         """
-        future: asyncio.Future[None] = self._loop.create_future()
-        self._waiting.setdefault(run_id, set()).add(future)
-        try:
-            record = await patiently(lambda: self._provider.read_run(run_id=run_id))
-            if record is None:
-                raise RunNotFound(f"run {run_id} is not in this store")
-            if record.status == "RUNNING":
-                await future
-        finally:
-            waiting = self._waiting.get(run_id, set())
-            waiting.discard(future)
-            if not waiting:
-                self._waiting.pop(run_id, None)
+        await self._look_until(
+            run_id, self._waiting, lambda record: None if record.status == "RUNNING" else record
+        )
 
-    def ended(self, run_id: str) -> None:
-        """Tell everyone on this loop that a run has ended."""
+    async def until(self, run_id: str, look: Callable[[RunRecord], T | None]) -> T:
+        """Look at a run now and after each of its turns until `look` finds something.
+
+        Raises:
+            RunNotFound: The store has no such run.
+            RuntimeClosed: The engine was closed during the wait.
+            ProviderError: The store was taken away.
+        """
+        return await self._look_until(run_id, self._watching, look)
+
+    async def _look_until(
+        self,
+        run_id: str,
+        waiting: dict[str, set[asyncio.Future[None]]],
+        look: Callable[[RunRecord], T | None],
+    ) -> T:
+        while True:
+            future: asyncio.Future[None] = self._loop.create_future()
+            waiting.setdefault(run_id, set()).add(future)
+            try:
+                record = await patiently(lambda: self._provider.read_run(run_id=run_id))
+                if record is None:
+                    raise RunNotFound(f"run {run_id} is not in this store")
+                if (found := look(record)) is not None:
+                    return found
+                await future
+            finally:
+                futures = waiting.get(run_id, set())
+                futures.discard(future)
+                if not futures:
+                    waiting.pop(run_id, None)
+
+    def changed(self, run_id: str, *, ended: bool) -> None:
+        """Tell everyone on this loop that a run has had a turn, or has ended with it."""
         for endings in tuple(_on_loop.get(self._loop, ())):
-            endings.resolve(run_id)
+            endings.resolve(run_id, ended=ended)
 
     def look(self) -> None:
         """Learn that another process has changed the store."""
         self._again = True
+        for run_id in self._watching:
+            self.resolve(run_id, ended=False)
         if self._waiting and self._looking is None:
             self._looking = self._loop.create_task(self._look())
 
@@ -73,14 +102,15 @@ class Endings:
 
     def fail(self, error: DexnbError) -> None:
         """End all waits with what says that nothing can be learned any more."""
-        for futures in self._waiting.values():
+        for futures in (*self._waiting.values(), *self._watching.values()):
             for future in futures:
                 if not future.done():
                     future.set_exception(error)
 
-    def resolve(self, run_id: str) -> None:
-        """End this engine's own waits for a run."""
-        for future in self._waiting.get(run_id, ()):
+    def resolve(self, run_id: str, *, ended: bool) -> None:
+        """Let this engine's own waits for a run look again."""
+        waiting = self._waiting.get(run_id, ()) if ended else ()
+        for future in (*waiting, *self._watching.get(run_id, ())):
             if not future.done():
                 future.set_result(None)
 
@@ -91,7 +121,7 @@ class Endings:
                 for run_id in list(self._waiting):
                     record = await self._provider.read_run(run_id=run_id)
                     if record is not None and record.status != "RUNNING":
-                        self.resolve(run_id)
+                        self.resolve(run_id, ended=True)
         except ProviderError:
             # The store will not tell again of this change.
             self._loop.call_later(LOOK_AGAIN_SECONDS, self.look)

@@ -14,22 +14,25 @@ from dexnb.engine.attempt import Attempt, Links
 from dexnb.engine.dispatcher import Dispatcher
 from dexnb.engine.endings import Endings
 from dexnb.engine.execute import Outcome
-from dexnb.engine.knob_change import checked_overrides
 from dexnb.engine.mailbox import Mailbox
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.orchestrator import Orchestrator
 from dexnb.engine.outbox import Outbox
 from dexnb.engine.patience import patiently
+from dexnb.engine.starting import start_flow
 from dexnb.engine.step_hosts import StepHosts
+from dexnb.engine.stream_readers import StreamReaders
+from dexnb.engine.subflow_start import subflow_step
 from dexnb.engine.telemetry import Telemetry
-from dexnb.engine.turn import start_run
+from dexnb.engine.threads import DaemonThreads
+from dexnb.engine.turn import SUBFLOW, start_run
 from dexnb.engine.upkeep import Upkeep
 from dexnb.engine.worker import Worker
-from dexnb.errors import FlowAlreadyStartedError, ProviderError, RuntimeClosed
+from dexnb.errors import ProviderError, RuntimeClosed
 from dexnb.flow.flow import Flow
-from dexnb.flow.mapping import map_start
 from dexnb.flow.registry import RegisteredFlow, Registry
-from dexnb.model.message import Message, encode_message
+from dexnb.flow.start_options import StartFlowOptions
+from dexnb.model.message import Message, Start, encode_message
 from dexnb.providers import (
     Commit,
     Handlers,
@@ -63,9 +66,8 @@ class Engine:
         """Prepare; `start` starts."""
         self.provider = provider
         self.options = options
-        self.registry = Registry(
-            minimum_heartbeat_timeout=options.minimum_heartbeat_timeout.total_seconds()
-        )
+        self.minimum_heartbeat = options.minimum_heartbeat_timeout.total_seconds()
+        self.registry = Registry(minimum_heartbeat_timeout=self.minimum_heartbeat)
         self._own_step_thread = own_step_thread
         self.store_lost: ProviderError | None = None
         self.commits = 0
@@ -73,6 +75,8 @@ class Engine:
         self._began = False
         self._closed = False
         self.owner = uuid.uuid4().hex
+        self.rpc_threads = DaemonThreads("dexnb-rpc")
+        self._subflow_step = subflow_step(self)
 
     async def start(self) -> None:
         """Open the store and start to work.
@@ -105,16 +109,17 @@ class Engine:
         store_clock = provider.clock
         self.control = Mailbox(loop)
         self.endings = Endings(provider)
+        self.readers = StreamReaders(provider)
         self.telemetry = Telemetry(
             store_clock.lease,
             lambda: wall_time(loop) - store_clock.lease(),
             options.telemetry_bytes,
             telemetry_after,
         )
-        self.outbox = Outbox(
-            provider, self.control, lost=self._lost, refused=self._refused, failed=self._tell
+        self.outbox = self._outbox()
+        links = Links(
+            loop.time, lambda: wall_time(loop), self.registry.get, self.telemetry, self.outbox
         )
-        links = Links(loop.time, lambda: wall_time(loop), self.telemetry, self.outbox)
         self.hosts = StepHosts(
             self.control,
             clock,
@@ -133,14 +138,29 @@ class Engine:
             worker=self.worker,
             hosts=self.hosts,
             telemetry=self.telemetry,
-            changed=self.endings.look,
+            changed=self._store_changed,
             lost=self._store_lost,
+        )
+
+    def _outbox(self) -> Outbox:
+        return Outbox(
+            self.provider,
+            self.control,
+            lost=self._lost,
+            refused=self._refused,
+            failed=self._tell,
+            written=self.readers.written,
         )
 
     def _store_lost(self, error: ProviderError | None) -> None:
         self.store_lost = error
         if error is not None:
             self.endings.fail(error)
+            self.readers.fail(error)
+
+    def _store_changed(self) -> None:
+        self.endings.look()
+        self.readers.look()
 
     async def _last_telemetry(self, clock: Clock) -> int:
         """Give the highest number in the store where engines may follow one another in no time."""
@@ -210,7 +230,9 @@ class Engine:
         finally:
             self._unlisten()
             self.hosts.close()
+            self.rpc_threads.shutdown(wait=False)
             self.endings.close()
+            self.readers.close()
             capture.uninstall()
             await self.provider.close()
             self._stopped.set()
@@ -218,6 +240,8 @@ class Engine:
     def register(self, flow: Flow[Any]) -> RegisteredFlow:
         """Make a Flow's code known, in place of an earlier one of its type."""
         registered = self.registry.register(flow)
+        if any(step.wait_for is not None for step in registered.steps.values()):
+            registered.steps[SUBFLOW] = self._subflow_step
         names = self.registry.handlers
         if names != self._handlers.names:
             self._handlers.names = names
@@ -228,30 +252,45 @@ class Engine:
         return registered
 
     async def start_flow(
-        self, flow: Flow[Any], flow_id: str, input: Any, overrides: dict[str, Any] | None = None
+        self,
+        flow: Flow[Any],
+        flow_id: str,
+        input: Any,
+        overrides: dict[str, Any] | None = None,
+        options: StartFlowOptions | None = None,
+        *,
+        attach: bool = True,
     ) -> Started:
         """Register a Flow and start a run, or attach to the open one of that flow id.
 
+        Without `attach` an id that was used before is refused, unless the options say otherwise.
+
         Raises:
             RuntimeClosed: The engine is not open.
-            FlowDefinitionError: The Flow or the id cannot be used.
-            ValueMappingError: The input does not fit.
-            FlowAlreadyStartedError: The id has an open run of another Flow.
+            FlowDefinitionError: The Flow, the id or an option cannot be used.
+            ValueMappingError: The input or an initial value does not fit.
+            FlowAlreadyStartedError: The id has an open run of another Flow, or its reuse policy
+                protects the run that it has.
             DefinitionError: An override names no knob, or cannot be its value.
         """
-        self.check_open()
-        registered = self.register(flow)
-        least = self.options.minimum_heartbeat_timeout.total_seconds()
-        checked = checked_overrides(registered, overrides, least)
-        start = map_start(registered, flow_id, input, checked)
-        run_id = uuid.uuid4().hex
-        commit = start_run(start, run_id, time=self.provider.clock.lease(), wall=wall_time())
+        return await start_flow(
+            self, flow, flow_id, input, overrides=overrides, options=options, attach=attach
+        )
+
+    async def begin_run(self, start: Start) -> Started:
+        """Start a run with this message, unless its flow id has an open one."""
+        run_id, clock = uuid.uuid4().hex, self.provider.clock
+        return await self.apply_start(
+            start_run(start, run_id, time=clock.lease(), wall=wall_time(), now=clock.now())
+        )
+
+    async def apply_start(self, commit: Commit) -> Started:
+        """Apply a run's first turn, unless its flow id has an open run."""
         started = await self._start_run(commit)
-        if started.run_id == run_id:
-            self._committed(commit)
-            return Started(run_id, created=True)
-        await self._check_type(started.run_id, flow_id, registered.flow_type)
-        return started
+        if started.run_id != commit.run_id:
+            return Started(started.run_id, created=False)
+        self._committed(commit)
+        return Started(commit.run_id, created=True)
 
     async def _start_run(self, commit: Commit) -> Started:
         try:
@@ -261,15 +300,6 @@ class Engine:
             if error.retryable or await self.record(run_id=commit.run_id) is None:
                 raise
             return Started(commit.run_id, created=True)
-
-    async def _check_type(self, run_id: str, flow_id: str, flow_type: str) -> None:
-        record = await self.record(run_id=run_id)
-        if record is not None and record.flow_type != flow_type:
-            message = (
-                f"flow id {flow_id} has an open run of {record.flow_type}, not of {flow_type}: "
-                "use another flow id, or stop that run"
-            )
-            raise FlowAlreadyStartedError(message)
 
     async def send(self, run_id: str, message: Message) -> None:
         """Send a message to a run."""
@@ -336,8 +366,8 @@ class Engine:
             self.worker.cancel(commit.run_id, commit.cancelled)
         if commit.closes:
             self.worker.cancel_run(commit.run_id)
-            self.endings.ended(commit.run_id)
             self.worker.knobs.forget(commit.run_id)
+        self.endings.changed(commit.run_id, ended=commit.closes)
 
     def _lost(self, tokens: frozenset[str]) -> None:
         self.worker.lose(tokens)

@@ -10,18 +10,20 @@ from typing import Any
 from dexnb.engine.attempt import Attempt
 from dexnb.engine.step_context import AsyncStepContext, StepContext
 from dexnb.errors import LoopBoundError
-from dexnb.flow.mapping import map_decision
+from dexnb.flow.mapping import map_decision, map_wait
 from dexnb.flow.output import OUTLET, StepOutput
+from dexnb.flow.timeout_step import SYSTEM_PREFIX
 from dexnb.flow.typed import decode
-from dexnb.model.message import Decision
+from dexnb.model.decision import Decision
+from dexnb.model.message import StepDone, WaitDone
 from dexnb.model.shown import shown
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a Step's method ended: with a decision, with an error, or (neither) without starting."""
+    """How a Step's method ended: with its word, with an error, or (neither) without starting."""
 
-    decision: Decision | None = None
+    message: StepDone | WaitDone | None = None
     error: BaseException | None = None
 
 
@@ -37,13 +39,13 @@ class AsyncRun:
         self._attempt = attempt
         self._context = AsyncStepContext(attempt)
         OUTLET.set(self._context)
-        called = attempt.step.step.execute(self._context, _input_of(attempt))
+        called = attempt.method(self._context, _input_of(attempt))
         self.coroutine: Coroutine[Any, Any, Any] = (
             called if inspect.iscoroutine(called) else _awaiting(called)
         )
 
     async def outcome(self, driver: Awaitable[Any]) -> Outcome:
-        """Await the method and map its decision; every error of it is an outcome."""
+        """Await the method and map what it gives; every error of it is an outcome."""
         try:
             return _finish(self._attempt, self._context, await driver)
         except BaseException as error:  # noqa: BLE001 - SystemExit in a Step must not end the loop
@@ -60,7 +62,7 @@ def run_sync(attempt: Attempt) -> Outcome:
     try:
         context = StepContext(attempt)
         OUTLET.set(context)
-        result = attempt.step.step.execute(context, _input_of(attempt))
+        result = attempt.method(context, _input_of(attempt))
         if inspect.isgenerator(result):
             result = _exhaust(result, context)
         return _finish(attempt, context, result)
@@ -87,7 +89,14 @@ def _exhaust(generator: Any, context: StepContext) -> Any:
 
 def _finish(attempt: Attempt, context: StepContext, result: Any) -> Outcome:
     context.finish()
-    return Outcome(decision=map_decision(result, attempt.flow, attempt.step))
+    item, flow, step = attempt.item, attempt.flow, attempt.step
+    if attempt.payload.method == "wait_for":
+        wait = map_wait(result, attempt.links.flow_of, flow, step)
+        return Outcome(WaitDone(item.step_execution_id, item.attempt, wait, context.writes()))
+    # Steps of the engine's own give documents, which must not be encoded a second time.
+    own = isinstance(result, Decision) and item.step_type.startswith(SYSTEM_PREFIX)
+    decision = result if own else map_decision(result, flow, step)
+    return Outcome(StepDone(item.step_execution_id, item.attempt, decision, context.writes()))
 
 
 def _named(error: BaseException, attempt: Attempt) -> BaseException:
@@ -108,4 +117,4 @@ _OTHER_LOOP = ("attached to a different loop", "bound to a different event loop"
 
 def _input_of(attempt: Attempt) -> Any:
     operation = f"input of {attempt.who}"
-    return decode(attempt.payload.input, attempt.step.handler.input_type, operation)
+    return decode(attempt.payload.input, attempt.handler.input_type, operation)

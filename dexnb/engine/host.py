@@ -79,7 +79,7 @@ class StepHost:
         if attempt is None or self.since != since:
             return
         line = 0
-        code = getattr(attempt.step.step.execute, "__code__", None)
+        code = getattr(attempt.method, "__code__", None)
         while frame is not None:
             if frame.f_code is code:
                 line = frame.f_lineno

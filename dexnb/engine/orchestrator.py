@@ -81,7 +81,7 @@ class Orchestrator:
         try:
             time, wall = self._provider.clock.lease(), wall_time()
             try:
-                commit = _fold(item, time, wall)
+                commit = _fold(item, time, wall, self._provider.clock.now())
                 done = await self._acknowledge(item, commit)
             except Exception as error:  # noqa: BLE001 - what was stored may be anything
                 self._tell(item, error)
@@ -144,7 +144,7 @@ class Orchestrator:
         )
 
 
-def _fold(item: OrchestrationItem, time: float, wall: float) -> Commit:
+def _fold(item: OrchestrationItem, time: float, wall: float, now: float) -> Commit:
     state = RunState.from_text(item.state)
     messages = [decode_message(message.text) for message in item.messages]
-    return turn(state, messages, time=time, wall=wall)
+    return turn(state, messages, time=time, wall=wall, now=now)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from dexnb.engine.mailbox import Mailbox
@@ -30,6 +30,7 @@ class Outbox:
         lost: Called on the control loop with tokens that are not live any more.
         refused: Called with each Stream message that the store did not keep.
         failed: Called with an error of the store.
+        written: Called with Stream messages that were written, kept or not.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Outbox:
         lost: Callable[[frozenset[str]], None],
         refused: Callable[[StreamWrite], None],
         failed: Callable[[Exception], None],
+        written: Callable[[Sequence[StreamWrite]], None] = lambda _: None,
     ) -> None:
         """Start with nothing to write."""
         self._provider = provider
@@ -47,6 +49,7 @@ class Outbox:
         self._lost = lost
         self._refused = refused
         self._failed = failed
+        self._written = written
         self._lock = threading.Lock()
         self._beats: dict[str, str | None] = {}
         self._messages: deque[StreamWrite] = deque()
@@ -153,6 +156,7 @@ class Outbox:
                 if not _retryable(error):
                     break
                 await asyncio.sleep(RETRY_DELAYS[tries])
+        self._written(messages)
         for message, stored in zip(messages, kept, strict=True):
             if not stored:
                 self._refused(message)

@@ -20,21 +20,21 @@ from dexnb.flow.resolve import Resolver
 from dexnb.flow.step import Step
 from dexnb.model.settings import MINIMUM_HEARTBEAT_TIMEOUT, RetrySettings, StepSettings
 
-METHODS = ("execute", "get_step_options")
+METHODS = ("execute", "wait_for", "get_step_options")
 _RETRY = frozenset(RetrySettings.__dataclass_fields__)
 _OPTIONS = frozenset({"execute_method_timeout", "heartbeat_timeout", *_RETRY})
 _COPIED = (FunctionType, staticmethod, classmethod, property)
 
 
 class _Bound:
-    """A Step of which only its two methods had to be copied."""
+    """A Step of which only its own methods had to be copied."""
 
     __slots__ = METHODS
 
     def __init__(self, step: Step[Any], members: dict[str, Any]) -> None:
         for name in METHODS:
             function = members.get(name)
-            method = getattr(step, name) if function is None else MethodType(function, step)
+            method = getattr(step, name, None) if function is None else MethodType(function, step)
             setattr(self, name, method)
 
 

@@ -6,17 +6,22 @@ from dataclasses import asdict, dataclass, replace
 
 from dexnb.clock import ClockRefusal
 from dexnb.engine.attempt import Attempt, Payload
-from dexnb.errors import DefinitionError, DocumentError, LoopBoundError
-from dexnb.flow.mapping import failure_of
+from dexnb.errors import ContextCallError, DefinitionError, DocumentError, LoopBoundError
+from dexnb.flow.mapping import failure_of, map_recovery
+from dexnb.model.decision import Failure
 from dexnb.model.json_text import to_text
-from dexnb.model.message import Failure, Movement, StepFailed, encode_message
+from dexnb.model.message import StepFailed, encode_message
 from dexnb.providers import NewMessage, NewWorkItem
 
 START_TO_CLOSE = Failure("StartToClose", "the attempt ran longer than its execute_method_timeout")
+WAIT_START_TO_CLOSE = Failure(
+    "StartToClose", "the attempt ran longer than its wait_for_method_timeout"
+)
 HEARTBEAT = Failure("Heartbeat", "the attempt was silent for longer than its heartbeat_timeout")
 SCHEDULE_TO_CLOSE = Failure("ScheduleToClose", "no retry fits into total_duration any more")
 WORKER_LOST = Failure("WorkerLost", "the engine that ran the attempt was lost")
 
+_LASTING = (DefinitionError, ContextCallError, DocumentError, LoopBoundError, ClockRefusal)
 TIMEOUTS = frozenset({"StartToClose", "Heartbeat", "ScheduleToClose", "WorkerLost"})
 
 
@@ -36,12 +41,16 @@ def failure_from_error(error: BaseException) -> tuple[Failure, bool]:
     Mistakes in a definition, values that cannot be stored, stored text that cannot be read and
     objects of another loop are the same at every attempt.
     """
-    lasting = isinstance(error, DefinitionError | DocumentError | LoopBoundError | ClockRefusal)
-    return failure_of(error), not lasting
+    return failure_of(error), not isinstance(error, _LASTING)
 
 
 def after_failure(
-    attempt: Attempt, failure: Failure, *, retryable: bool, now: float
+    attempt: Attempt,
+    failure: Failure,
+    *,
+    retryable: bool,
+    now: float,
+    after_seconds: float | None = None,
 ) -> AfterFailure:
     """Decide between a retry and the end of the Step.
 
@@ -50,21 +59,20 @@ def after_failure(
         failure: Why.
         retryable: Whether another attempt could help.
         now: Store time.
+        after_seconds: What replaces the policy's next delay.
     """
-    item, retry = attempt.item, attempt.settings.retry
+    item, retry = attempt.item, attempt.retry
     failure = _with_last_error(failure, attempt.payload)
     elapsed = now - (item.first_attempt_at or now)
-    if retryable and retry.allows_another(item.attempt, elapsed):
-        delay = retry.delay_after(item.attempt)
+    delay = retry.delay_after(item.attempt) if after_seconds is None else after_seconds
+    if retryable and retry.allows_another(item.attempt, elapsed, delay):
         return AfterFailure(failure, delay, retry=_retry(attempt, failure, now + delay))
     attempts_left = not retry.maximum_attempts or item.attempt < retry.maximum_attempts
     if retryable and attempts_left:
         failure = replace(SCHEDULE_TO_CLOSE, last_error=failure)
-    settings = attempt.settings
-    recovery = None
-    if settings.recovery is not None:
-        recovery = Movement(settings.recovery, None, settings.recovery_options)
-    failed = StepFailed(item.step_execution_id, item.attempt, failure, recovery)
+    method = attempt.payload.method
+    recovery = map_recovery(attempt.settings, attempt.flow) if method == "execute" else None
+    failed = StepFailed(item.step_execution_id, item.attempt, failure, recovery, method)
     return AfterFailure(failure, message=NewMessage(item.run_id, encode_message(failed)))
 
 

@@ -58,7 +58,7 @@ class Driver:
         self._attempt = attempt
         self._host = host
         # Not that of the coroutine, which is another one where the method is decorated.
-        self._module = attempt.step.step.execute.__module__
+        self._module = attempt.method.__module__
         self._kinds: dict[CodeType, Kind] = {}
         self._sites: dict[tuple[Any, ...], dict[str, Any]] = {}
         self._awaited: Any = None

@@ -10,9 +10,15 @@ from typing import Any
 from dexnb.clock import seconds_of
 from dexnb.engine.engine import Engine
 from dexnb.engine.knob_change import set_knob
-from dexnb.engine.result import FlowResult, result_of
+from dexnb.engine.result import result_of
+from dexnb.engine.rpc_call import invoke_rpc
+from dexnb.engine.run_data import attribute_value, publish
+from dexnb.engine.stream_calls import position_of
 from dexnb.errors import DefinitionError, RunNotFound, WaitTimeout
+from dexnb.flow.result import FlowResult
+from dexnb.flow.rpc import RPCInvokeOptions
 from dexnb.flow.stream import Stream, StreamMessage, natural_value
+from dexnb.flow.timeout_step import SYSTEM_PREFIX
 from dexnb.model.arguments import of_type, one_of, whole
 from dexnb.model.budget import MARGIN
 from dexnb.model.event import Event, merge
@@ -20,6 +26,7 @@ from dexnb.model.json_text import from_text
 from dexnb.model.message import Stop, StopKind
 from dexnb.model.run_state import RunState
 from dexnb.model.shown import shown
+from dexnb.providers import RunRecord
 
 STOP_KINDS = ("CANCEL", "TERMINATE", "FAIL")
 
@@ -47,11 +54,14 @@ class AsyncRun:
 
     async def state(self) -> RunState:
         """Give what the run's history adds up to."""
+        return RunState.from_text((await self._record()).state)
+
+    async def _record(self) -> RunRecord:
         record = await self._engine.record(run_id=self.run_id)
         if record is None:
             message = f"run {self.run_id} of {self.flow_id} is not in the store any more"
             raise RunNotFound(message)
-        return RunState.from_text(record.state)
+        return record
 
     async def status(self) -> str:
         """Give RUNNING, COMPLETED, FAILED, CANCELED or TERMINATED."""
@@ -111,20 +121,31 @@ class AsyncRun:
         """Give kept messages in order, behind the resume token `after`.
 
         With a Stream the values are of its type, with a name they are in their natural form.
+
+        Raises:
+            DefinitionError: The Flow is registered here and has no Stream of that name.
         """
         if not isinstance(stream, str):
             of_type(stream, Stream, "stream", "a Stream or its name")
         name = stream if isinstance(stream, str) else stream.name
-        position, provider = _position(after), self._engine.provider
+        position, provider = position_of(after, "resume token"), self._engine.provider
         records = await self._engine.ask(
             lambda: provider.read_stream(self.flow_type, name, flow_id=self.flow_id, after=position)
         )
+        self._check_stream(name)
         read = natural_value if isinstance(stream, str) else stream.decode
         return tuple(
             StreamMessage(read(record.payload), str(record.position), record.wall, record.source)
             for record in records
             if record.run_id == self.run_id
         )
+
+    def _check_stream(self, name: str) -> None:
+        flow = self._engine.registry.get(self.flow_type)
+        if flow is not None and name not in flow.streams:
+            known = ", ".join(sorted(flow.streams)) or "none"
+            message = f"{self.flow_type} has no Stream {shown(name)}; its Streams: {known}"
+            raise DefinitionError(message)
 
     async def set_knob(self, name: str, value: Any, *, margin: float = MARGIN) -> float:
         """Turn a knob of the run while it is open; a sleep that is too long by then ends.
@@ -139,6 +160,47 @@ class AsyncRun:
                 ended; the old value stays.
         """
         return await set_knob(self._engine, self.run_id, name, value, margin=margin)
+
+    async def attribute(self, attribute: Any, instance: str = "") -> Any:
+        """Give what an Attribute, or an instance of a map, holds now.
+
+        Args:
+            attribute: The Attribute or AttributeMap, or its name.
+            instance: Of an AttributeMap.
+
+        Raises:
+            DefinitionError: The Flow does not list it, or the instance does not fit.
+            ValueMappingError: What is kept is of another type.
+        """
+        return attribute_value(self._engine, await self._record(), attribute, instance)
+
+    async def publish(self, channel: Any, value: Any, instance: str = "") -> None:
+        """Put a message into a Channel; returns once it is in the history.
+
+        Args:
+            channel: The Channel or ChannelMap, or its name.
+            value: The message.
+            instance: Of a ChannelMap.
+
+        Raises:
+            FlowNotActiveOrNotFoundError: The run has ended.
+            DefinitionError: The Flow does not list the Channel, or the instance does not fit.
+            ValueMappingError: The value is of another type or cannot be stored.
+        """
+        await publish(self._engine, await self._record(), channel, value, instance)
+
+    async def rpc(
+        self, rpc_method: Any, input: Any = None, *, options: RPCInvokeOptions | None = None
+    ) -> Any:
+        """Call an RPC of the run; give its output.
+
+        Raises:
+            DexnbError: As `AsyncClient.invoke_rpc`.
+            Exception: Whatever the method raises; nothing is written then.
+        """
+        return await invoke_rpc(
+            self._engine, rpc_method, self.flow_id, input, run_id=self.run_id, options=options
+        )
 
     async def stop(self, kind: StopKind = "CANCEL", reason: str = "") -> None:
         """End the run: CANCEL and TERMINATE stop it, FAIL fails it with the reason."""
@@ -155,14 +217,7 @@ def missing_code(state: RunState, engine: Engine) -> str:
         if flow is None:
             return f"waits for code: no Flow named {state.flow_type} is registered here"
         if step_type not in flow.steps:
-            names = ", ".join(sorted(flow.steps))
+            own = (name for name in flow.steps if not name.startswith(SYSTEM_PREFIX))
+            names = ", ".join(sorted(own))
             return f"waits for code: no Step named {step_type}; registered: {names}"
     return ""
-
-
-def _position(token: str) -> int:
-    try:
-        return whole(int(of_type(token, str, "resume token", "a text") or 0), "resume token")
-    except ValueError:
-        message = f"resume token is {shown(token)}: give one that a message carried, or ''"
-        raise DefinitionError(message) from None

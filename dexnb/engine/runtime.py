@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from types import TracebackType
 from typing import Any, Self, get_args
 
 from dexnb.engine.engine import Engine
 from dexnb.engine.options import RuntimeOptions
+from dexnb.engine.other_input import other_input
 from dexnb.engine.run import AsyncRun
-from dexnb.errors import RunNotFound
+from dexnb.errors import DexnbWarning, RunNotFound
 from dexnb.flow.flow import Flow
+from dexnb.flow.start_options import StartFlowOptions
 from dexnb.model.arguments import of_type, one_of, whole
 from dexnb.model.run_state import RunStatus
 from dexnb.providers import Provider
@@ -71,22 +74,34 @@ class Runtime:
         input: Any = None,
         *,
         overrides: dict[str, Any] | None = None,
+        options: StartFlowOptions | None = None,
     ) -> AsyncRun:
         """Start a run, or attach to the open one of that flow id.
+
+        Attaching with another input than that run's gives a `DexnbWarning`: its own one stands.
 
         Args:
             flow: The Flow; it is registered.
             flow_id: Your name for what is waited for.
             input: For the start Step.
             overrides: Knob values of this run.
+            options: What the start says beside the input. An `id_reuse_policy` other than DEFAULT
+                holds as it does for a client.
 
         Raises:
-            FlowDefinitionError: The Flow or the id cannot be used.
-            ValueMappingError: The input does not fit.
-            FlowAlreadyStartedError: The id has an open run of another Flow.
+            FlowDefinitionError: The Flow, the id or an option cannot be used.
+            ValueMappingError: The input or an initial value does not fit.
+            FlowAlreadyStartedError: The id has an open run of another Flow, or its policy protects
+                the run that it has.
         """
-        started = await self.engine.start_flow(flow, flow_id, input, overrides)
-        return AsyncRun(self.engine, flow_id, started.run_id, flow.get_flow_type())
+        started = await self.engine.start_flow(flow, flow_id, input, overrides, options)
+        run = AsyncRun(self.engine, flow_id, started.run_id, flow.get_flow_type())
+        registered = self.engine.registry.get(run.flow_type)
+        if not started.created and registered is not None:
+            other = other_input(await run.state(), registered, input)
+            if other:
+                warnings.warn(other, DexnbWarning, stacklevel=2)
+        return run
 
     async def get(self, flow_id: str) -> AsyncRun:
         """Give the newest run of a flow id.

@@ -9,9 +9,8 @@ from __future__ import annotations
 import atexit
 import concurrent.futures
 import contextlib
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -19,16 +18,11 @@ from dexnb.clock import Clock, monotonic, seconds_of
 from dexnb.engine.control import ControlThread
 from dexnb.engine.engine import Engine
 from dexnb.engine.options import RuntimeOptions
-from dexnb.engine.result import FlowResult
-from dexnb.engine.run import AsyncRun
 from dexnb.engine.runtime import Runtime
+from dexnb.engine.session_run import Run
 from dexnb.errors import DexnbError, RuntimeClosed
 from dexnb.flow.flow import Flow
-from dexnb.flow.stream import Stream, StreamMessage
-from dexnb.model.budget import MARGIN
-from dexnb.model.event import Event
-from dexnb.model.message import StopKind
-from dexnb.model.run_state import RunState
+from dexnb.flow.start_options import StartFlowOptions
 from dexnb.providers import Provider
 
 T = TypeVar("T")
@@ -112,6 +106,7 @@ class Session:
         input: Any = None,
         *,
         overrides: dict[str, Any] | None = None,
+        options: StartFlowOptions | None = None,
     ) -> Run:
         """Start a run, or attach to the open one of that flow id; returns once it is committed.
 
@@ -120,13 +115,17 @@ class Session:
             flow_id: Your name for what is waited for. A closed one starts a new run.
             input: For the start Step.
             overrides: Knob values of this run.
+            options: What the start says beside the input. An `id_reuse_policy` other than DEFAULT
+                holds as it does for a client.
 
         Raises:
-            FlowDefinitionError: The Flow or the id cannot be used.
-            ValueMappingError: The input does not fit.
-            FlowAlreadyStartedError: The id has an open run of another Flow.
+            FlowDefinitionError: The Flow, the id or an option cannot be used.
+            ValueMappingError: The input or an initial value does not fit.
+            FlowAlreadyStartedError: The id has an open run of another Flow, or its policy protects
+                the run that it has.
         """
-        run = self.call(self._runtime.start(flow, flow_id, input, overrides=overrides))
+        start = self._runtime.start(flow, flow_id, input, overrides=overrides, options=options)
+        run = self.call(start)
         return Run(self, run)
 
     def get(self, flow_id: str) -> Run:
@@ -208,6 +207,11 @@ class Session:
         return self._control.submit(coroutine)
 
     @property
+    def runtime(self) -> Runtime:
+        """The runtime; its methods belong to the control loop."""
+        return self._runtime
+
+    @property
     def engine(self) -> Engine:
         """The engine; its methods belong to the control loop."""
         return self._runtime.engine
@@ -223,95 +227,6 @@ class Session:
 
     def _at_exit(self) -> None:
         self.close(EXIT_SECONDS)
-
-
-class Run:
-    """One run of a Flow in a session."""
-
-    def __init__(self, session: Session, run: AsyncRun) -> None:
-        """Handle a run that exists."""
-        self._session = session
-        self._run = run
-
-    def __repr__(self) -> str:
-        """Name the Flow and its id: the same in every session."""
-        return repr(self._run)
-
-    @property
-    def flow_id(self) -> str:
-        """The Flow's id."""
-        return self._run.flow_id
-
-    @property
-    def run_id(self) -> str:
-        """This run of it."""
-        return self._run.run_id
-
-    @property
-    def status(self) -> str:
-        """RUNNING, COMPLETED, FAILED, CANCELED or TERMINATED."""
-        return self._call(self._run.status())
-
-    @property
-    def waiting_for_code(self) -> str:
-        """Which code the run waits for; empty when it has all."""
-        return self._call(self._run.waiting_for_code())
-
-    @property
-    def result(self) -> FlowResult | None:
-        """How the run ended; None while it runs."""
-        return self._call(self._run.result())
-
-    def state(self) -> RunState:
-        """Give what the run's history adds up to."""
-        return self._call(self._run.state())
-
-    def events(self, after: int = 0) -> Sequence[Event]:
-        """Give the run's log: durable events behind `after`, and all telemetry that is kept."""
-        return self._call(self._run.events(after))
-
-    def stream(self, stream: Stream[Any] | str, after: str = "") -> Sequence[StreamMessage]:
-        """Give kept messages in order, behind the resume token `after`."""
-        return self._call(self._run.stream(stream, after))
-
-    def set_knob(self, name: str, value: Any, *, margin: float = MARGIN) -> float:
-        """Turn a knob of the run while it is open; a sleep that is too long by then ends.
-
-        Args:
-            name: A constant's name, or `StepType.option`.
-            value: Seconds, or a whole number for counts.
-            margin: Seconds that a round leaves free before the heartbeat deadline.
-
-        Raises:
-            DefinitionError: There is no such knob, the value breaks the window rule, or the run has
-                ended; the old value stays.
-        """
-        return self._call(self._run.set_knob(name, value, margin=margin))
-
-    def stop(self, kind: StopKind = "CANCEL", reason: str = "") -> None:
-        """End the run: CANCEL and TERMINATE stop it, FAIL fails it with the reason."""
-        self._call(self._run.stop(kind, reason))
-
-    async def wait(self, timeout: float | timedelta | None = None) -> FlowResult:
-        """Wait until the run has ended, on any loop. Interrupting leaves the run alone.
-
-        Raises:
-            WaitTimeout: It runs on after `timeout` seconds of the session's clock.
-            RuntimeClosed: The session was closed meanwhile.
-        """
-        return await self._session.wait(self._run.wait(timeout))
-
-    def wait_sync(self, timeout: float | timedelta | None = None) -> FlowResult:
-        """Wait until the run has ended; for scripts. Interrupting leaves the run alone.
-
-        Raises:
-            WaitTimeout: It runs on after `timeout` seconds of the session's clock.
-            RuntimeClosed: The session was closed meanwhile.
-        """
-        return self._call(self._run.wait(timeout))
-
-    def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return self._session.call(coroutine)
 
 
 async def _soon(call: Callable[..., T], *args: Any) -> T:

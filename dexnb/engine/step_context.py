@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 from dexnb.engine.attempt import Attempt
 from dexnb.errors import InvalidStepResultError, ValueMappingError
 from dexnb.flow.context import AsyncContext, Context, RecoveryErrorInfo
+from dexnb.flow.data import FlowData
 from dexnb.flow.output import OMITTED, StepOutput, encode_checkpoint
 from dexnb.flow.stream import Stream
 from dexnb.flow.typed import decode
+from dexnb.model.decision import Failure
 from dexnb.model.json_text import from_text
-from dexnb.model.message import Failure
 
 ValueT = TypeVar("ValueT")
 
@@ -28,6 +29,7 @@ class StepContext(Context):
         self._last_checkpoint = attempt.checkpoint
         self.unused: list[StepOutput] = []
         attempt.context = self
+        self._data: FlowData | None = None
 
     @property
     def flow_id(self) -> str:
@@ -65,6 +67,26 @@ class StepContext(Context):
         """This attempt's number."""
         return self._attempt.item.attempt
 
+    @property
+    def data(self) -> FlowData:
+        """The Flow's data as this attempt sees it."""
+        if self._data is None:
+            payload = self._attempt.payload
+            self._data = FlowData(
+                self._attempt.flow.persistence,
+                payload.snapshot,
+                results=payload.results,
+                local_values=payload.local_values,
+            )
+        return self._data
+
+    def writes(self) -> dict[str, Any]:
+        """Give what the method has changed, when it has ended; most change nothing."""
+        if self._data is None:
+            return {}
+        self._data.close()
+        return self._data.writes()
+
     def has_last_heartbeat_value(self) -> bool:
         """Tell whether an earlier attempt left a checkpoint."""
         return self._last_checkpoint is not None
@@ -86,7 +108,7 @@ class StepContext(Context):
     def write_stream(self, stream: Stream[Any], text: str) -> StepOutput | None:
         """Take an encoded message."""
         self._check_registered(stream)
-        if self._attempt.step.handler.mode == "generator":
+        if self._attempt.handler.mode == "generator":
             return StepOutput.message(stream, text)
         self._attempt.write_stream(stream, text)
         return None
@@ -107,7 +129,7 @@ class StepContext(Context):
         Raises:
             InvalidStepResultError: This Step has no way to yield it.
         """
-        mode = self._attempt.step.handler.mode
+        mode = self._attempt.handler.mode
         if mode != "generator":
             raise self.invalid(f"heartbeat(...) makes an output that is lost here: {_FIXES[mode]}")
         self.unused.append(output)
@@ -118,7 +140,7 @@ class StepContext(Context):
         Raises:
             InvalidStepResultError: Always; the text says how this Step beats.
         """
-        fix = _FIXES[self._attempt.step.handler.mode]
+        fix = _FIXES[self._attempt.handler.mode]
         raise self.invalid(f"context.heartbeat(...) is for async Steps: {fix}")
 
     def lost_outputs(self) -> InvalidStepResultError | None:
@@ -143,7 +165,9 @@ class StepContext(Context):
     def invalid(self, detail: str) -> InvalidStepResultError:
         """Make the error that names this Step."""
         item = self._attempt.item
-        return InvalidStepResultError(item.flow_type, item.step_type, "execute", detail)
+        return InvalidStepResultError(
+            item.flow_type, item.step_type, self._attempt.payload.method, detail
+        )
 
     def _check_registered(self, stream: Stream[Any]) -> None:
         flow = self._attempt.flow

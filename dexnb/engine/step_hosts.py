@@ -68,15 +68,20 @@ class StepHosts:
 
     def begin(self, attempt: Attempt, context: contextvars.Context) -> None:
         """Start an attempt where it belongs."""
-        if attempt.step.handler.mode != "async":
+        if attempt.handler.mode != "async":
             self._sync_waiting.append((attempt, context))
             self._fill_sync_slots()
             return
         self._host_of(attempt, make=True).begin(attempt, context)
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop that async Steps share."""
+        return self._shared.mailbox.loop
+
     def cancel(self, attempt: Attempt) -> None:
         """Cancel an attempt's Step; a sync one learns it at its next output or write."""
-        if attempt.step.handler.mode == "async":
+        if attempt.handler.mode == "async":
             self._host_of(attempt).cancel(attempt)
         elif attempt not in self._sync_running:
             self._control.post(self._ended, attempt, Outcome())
@@ -88,12 +93,12 @@ class StepHosts:
 
     def wake(self, attempt: Attempt) -> None:
         """End the sleep of an attempt's Step."""
-        if attempt.step.handler.mode == "async":
+        if attempt.handler.mode == "async":
             self._host_of(attempt).wake(attempt)
 
     def retime(self, attempt: Attempt, seconds_at: Callable[[int], float | None]) -> None:
         """Let the sleep of an attempt's Step last as long as its line says now."""
-        if attempt.step.handler.mode == "async":
+        if attempt.handler.mode == "async":
             self._host_of(attempt).retime(attempt, seconds_at)
 
     def release(self, attempt: Attempt) -> None:
@@ -105,7 +110,7 @@ class StepHosts:
 
     def blocked_by_another(self, attempt: Attempt) -> bool:
         """Tell whether another Step holds the loop that this attempt needs."""
-        if attempt.step.handler.mode != "async":
+        if attempt.handler.mode != "async":
             return False
         host = self._host_of(attempt)
         current = host.current
@@ -128,7 +133,7 @@ class StepHosts:
 
         An attempt that holds its own loop is passed on at once: it is what everyone waits for.
         """
-        if attempt.step.handler.mode != "async":
+        if attempt.handler.mode != "async":
             self._control.post(then, attempt)
             return
         host = self._host_of(attempt)

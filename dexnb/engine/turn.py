@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
-from typing import Any, assert_never
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from dexnb.model.event import DurableKind, Event
-from dexnb.model.json_text import to_text
+from dexnb.engine import rpc_turn
+from dexnb.engine.ledger import Ledger
+from dexnb.engine.moving import (
+    close,
+    completes,
+    follow,
+    is_waiting,
+    schedule,
+    tell_parent,
+)
+from dexnb.engine.settling import settle
+from dexnb.model.decision import Movement, movement_from
 from dexnb.model.message import (
-    Decision,
+    ConfigChanged,
+    FlowTimeout,
     KnobsChanged,
     Message,
-    Movement,
+    ParentAdded,
+    Published,
+    RpcBegin,
+    RpcDone,
+    RpcExpired,
     Start,
     StepDone,
     StepFailed,
     Stop,
+    SubFlowClosed,
+    TimerFired,
+    WaitDone,
 )
 from dexnb.model.run_state import RunState, RunStatus
-from dexnb.providers.items import Commit, NewWorkItem
+from dexnb.providers.items import Commit
+
+SUBFLOW = "sys:subflow"
+"""The internal Step that starts a SubFlow."""
 
 _STOPPED: dict[str, tuple[RunStatus, str]] = {
     "CANCEL": ("CANCELED", ""),
@@ -28,12 +48,22 @@ _STOPPED: dict[str, tuple[RunStatus, str]] = {
 }
 
 
-def start_run(start: Start, run_id: str, *, time: float, wall: float) -> Commit:
+def start_run(
+    start: Start, run_id: str, *, time: float, wall: float, now: float | None = None
+) -> Commit:
     """Give the first turn of a run."""
-    return turn(RunState(flow_id=start.flow_id, run_id=run_id), [start], time=time, wall=wall)
+    state = RunState(flow_id=start.flow_id, run_id=run_id)
+    return turn(state, [start], time=time, wall=wall, now=now)
 
 
-def turn(state: RunState, messages: Iterable[Message], *, time: float, wall: float) -> Commit:
+def turn(
+    state: RunState,
+    messages: Iterable[Message],
+    *,
+    time: float,
+    wall: float,
+    now: float | None = None,
+) -> Commit:
     """Fold new messages into a run.
 
     Args:
@@ -42,191 +72,201 @@ def turn(state: RunState, messages: Iterable[Message], *, time: float, wall: flo
             or behind the run's end, change nothing.
         time: Store time of the turn.
         wall: Wall-clock stamp of its events.
+        now: Store time from which timers count; `time` unless the two clocks differ.
     """
-    folding = _Turn(state, time, wall)
+    ledger = Ledger(state, time=time, wall=wall, now=time if now is None else now)
     for message in messages:
-        if state.closed:
-            break
-        folding.take(message)
-    return folding.commit()
+        if not state.closed:
+            _TAKE[type(message)](ledger, message)
+            settle(ledger)
+        elif isinstance(message, ParentAdded):
+            tell_parent(ledger, message.parent)
+    return ledger.commit()
 
 
 def poisoned(state: RunState, reason: str, *, time: float, wall: float) -> Commit:
     """Close a run that cannot go on because something stored for it cannot be decoded."""
-    folding = _Turn(state, time, wall)
-    folding.close("FAILED", "INTERNAL", reason)
-    return folding.commit()
+    ledger = Ledger(state, time=time, wall=wall, now=time)
+    close(ledger, "FAILED", "INTERNAL", reason)
+    return ledger.commit()
 
 
-class _Turn:
-    def __init__(self, state: RunState, time: float, wall: float) -> None:
-        self.state = state
-        self.time = time
-        self.wall = wall
-        self.events: list[Event] = []
-        self.scheduled: list[str] = []
-        self.cancelled: list[str] = []
-
-    def take(self, message: Message) -> None:
-        match message:
-            case Start():
-                self._start(message)
-            case StepDone():
-                self._done(message)
-            case StepFailed():
-                self._failed(message)
-            case Stop():
-                self._stop(message)
-            case KnobsChanged():
-                self._emit("knobs_changed", overrides=message.overrides)
-            case _:
-                assert_never(message)
-
-    def commit(self) -> Commit:
-        state = self.state
-        return Commit(
-            run_id=state.run_id,
-            flow_id=state.flow_id,
-            flow_type=state.flow_type,
-            state=state.to_text(),
-            status=state.status,
-            events=tuple(self.events),
-            work_items=tuple(self._work_item(key) for key in self.scheduled if key in state.active),
-            cancelled=tuple(self.cancelled),
-        )
-
-    def close(self, status: RunStatus, error_type: str = "", error_message: str = "") -> None:
-        for key in list(self.state.active):
-            self.cancelled.append(key)
-            self._emit("step_cancelled", key)
-        self._emit("flow_closed", status=status, error_type=error_type, error_message=error_message)
-
-    def _emit(
-        self, kind: DurableKind, step_execution_id: str = "", attempt: int = 0, **payload: Any
-    ) -> None:
-        state = self.state
-        event = Event(
-            seq=state.events + 1,
-            flow_id=state.flow_id,
-            run_id=state.run_id,
-            wall=self.wall,
-            time=self.time,
-            kind=kind,
-            step_execution_id=step_execution_id,
-            attempt=attempt,
-            payload=payload,
-        )
-        state.apply(event)
-        self.events.append(event)
-
-    def _start(self, start: Start) -> None:
-        if self.state.events:
-            return
-        self._emit(
-            "flow_started",
-            flow_type=start.flow_type,
-            input=start.input,
-            overrides=start.overrides,
-        )
-        if start.start_step is not None:
-            self._schedule(start.start_step)
-
-    def _schedule(
-        self, movement: Movement, origin: str = "", recovery_error: dict[str, Any] | None = None
-    ) -> None:
-        number = self.state.numbers.get(movement.step_type, 0) + 1
-        key = f"{movement.step_type}-{number}"
-        self._emit(
-            "step_scheduled",
-            key,
-            step_type=movement.step_type,
-            input=movement.input,
-            options=movement.options,
-            from_step_execution_id=origin,
-            recovery_error=recovery_error,
-        )
-        self.scheduled.append(key)
-
-    def _done(self, message: StepDone) -> None:
-        key = message.step_execution_id
-        if key not in self.state.active:
-            return
-        decision = message.decision
-        self._emit("step_completed", key, message.attempt, decision=_plain(decision))
-        self._follow(decision, key)
-
-    def _follow(self, decision: Decision, origin: str) -> None:
-        match decision.kind:
-            case "next":
-                for movement in decision.movements:
-                    self._schedule(movement, origin)
-            case "graceful_complete" | "dead_end":
-                if not self.state.active and self.state.completions:
-                    self.close("COMPLETED")
-            case "force_complete":
-                self.close("COMPLETED")
-            case "force_fail":
-                self.close("FAILED", "STEP_DECISION_FAILED", decision.reason)
-            case _:
-                assert_never(decision.kind)
-
-    def _failed(self, message: StepFailed) -> None:
-        key = message.step_execution_id
-        step = self.state.active.get(key)
-        if step is None:
-            return
-        failure = asdict(message.failure)
-        recovery = message.recovery
-        self._emit(
-            "step_failed",
-            key,
-            message.attempt,
-            failure=failure,
-            recovery=None if recovery is None else recovery.step_type,
-        )
-        if recovery is None:
-            self.close("FAILED", "WORKER_API_FAILED", message.failure.detail)
-            return
-        same_input = Movement(recovery.step_type, step.movement.input, recovery.options)
-        self._schedule(same_input, key, failure)
-
-    def _stop(self, stop: Stop) -> None:
-        status, error_type = _STOPPED[stop.type]
-        self._emit("stop_requested", type=stop.type, reason=stop.reason)
-        self.close(status, error_type, stop.reason)
-
-    def _work_item(self, key: str) -> NewWorkItem:
-        state = self.state
-        step = state.active[key]
-        payload = {
-            "input": step.movement.input,
-            "options": step.movement.options,
-            "from_step_execution_id": step.from_step_execution_id,
-            "recovery_error": step.recovery_error and asdict(step.recovery_error),
-            "overrides": state.overrides,
-            "last_error": None,
-        }
-        return NewWorkItem(
-            run_id=state.run_id,
-            flow_id=state.flow_id,
-            flow_type=state.flow_type,
-            step_type=step.movement.step_type,
-            step_execution_id=key,
-            payload=to_text(payload),
-            visible_at=0.0,
-        )
-
-
-def _plain(decision: Decision) -> dict[str, Any]:
-    # Not `asdict`, which copies the whole output and leaves the movements a tuple.
-    movements = [
-        {"step_type": movement.step_type, "input": movement.input, "options": movement.options}
-        for movement in decision.movements
-    ]
-    return {
-        "kind": decision.kind,
-        "movements": movements,
-        "output": decision.output,
-        "has_output": decision.has_output,
-        "reason": decision.reason,
+def _start(ledger: Ledger, start: Start) -> None:
+    if ledger.state.events:
+        return
+    handler = start.timeout_handler
+    optional: dict[str, Any] = {
+        "attributes": start.attributes,
+        "timeout": start.timeout,
+        "timeout_policy": start.timeout_policy if start.timeout else "",
+        "timeout_handler": handler and handler.to_json(),
+        "config": start.config,
+        "request_id": start.request_id,
+        "parent": start.parent,
     }
+    ledger.emit(
+        "flow_started",
+        flow_type=start.flow_type,
+        input=start.input,
+        overrides=start.overrides,
+        **{name: value for name, value in optional.items() if value},
+    )
+    if start.timeout:
+        ledger.tell(FlowTimeout(), delay=start.timeout)
+    if start.start_step is not None:
+        schedule(ledger, start.start_step, delay=start.start_delay)
+
+
+def _done(ledger: Ledger, message: StepDone) -> None:
+    key, state = message.step_execution_id, ledger.state
+    step = state.active.get(key)
+    if step is None:
+        return
+    decision = message.decision
+    payload: dict[str, Any] = {"decision": decision.to_json()}
+    if message.writes:
+        payload["writes"] = message.writes
+    if decision.kind == "force_complete_if_channels_empty":
+        payload["completes"] = completes(state, decision, key, message.writes)
+    ledger.emit("step_completed", key, message.attempt, **payload)
+    if step.movement.step_type == SUBFLOW:
+        condition = step.movement.input["condition"]
+        _subflow(ledger, step.from_step_execution_id, condition, decision.output)
+    follow(ledger, decision, key, step.from_step_execution_id)
+
+
+def _wait(ledger: Ledger, message: WaitDone) -> None:
+    key = message.step_execution_id
+    step = ledger.state.active.get(key)
+    if step is None or step.method != "wait_for" or step.phase != "running":
+        return
+    writes: dict[str, Any] = {"writes": message.writes} if message.writes else {}
+    ledger.emit("wait_started", key, message.attempt, wait=message.wait, **writes)
+    for place, condition in enumerate(message.wait["conditions"]):
+        if condition["kind"] == "timer" and not condition["seconds"]:
+            # Ready now, so that it wins over a Channel that is ready too.
+            ledger.emit("timer_fired", key, condition=place, skipped=False)
+        elif condition["kind"] == "timer":
+            ledger.tell(TimerFired(key, place), delay=condition["seconds"])
+        elif condition["kind"] == "subflow":
+            name = f"SubFlow:{ledger.state.flow_id}-{key}-{_number(message.wait, place)}"
+            document = {**condition, "condition": place, "flow_id": name}
+            schedule(ledger, Movement(SUBFLOW, document), key)
+
+
+def _number(wait: dict[str, Any], place: int) -> int:
+    """Count a SubFlow among the SubFlows of its wait."""
+    return sum(condition["kind"] == "subflow" for condition in wait["conditions"][:place])
+
+
+def _failed(ledger: Ledger, message: StepFailed) -> None:
+    key, state = message.step_execution_id, ledger.state
+    step = state.active.get(key)
+    if step is None:
+        return
+    failure, plan = message.failure.to_json(), step.movement.plan
+    if message.method == "wait_for" and plan and plan["wait_for_failure"] == "PROCEED":
+        ledger.emit("wait_failed", key, message.attempt, failure=failure)
+        if step.phase == "running":
+            ledger.run(key)
+        return
+    recovery = message.recovery
+    ledger.emit(
+        "step_failed",
+        key,
+        message.attempt,
+        failure=failure,
+        recovery=None if recovery is None else recovery.step_type,
+    )
+    if recovery is None:
+        close(ledger, "FAILED", "WORKER_API_FAILED", message.failure.detail)
+        return
+    same_input = Movement(recovery.step_type, step.movement.input, recovery.options, recovery.plan)
+    schedule(ledger, same_input, key, failure)
+
+
+def _fire(ledger: Ledger, message: TimerFired) -> None:
+    step = ledger.state.active.get(message.step_execution_id)
+    if step is None or not is_waiting(step) or message.condition in step.fired:
+        return
+    ledger.emit(
+        "timer_fired",
+        message.step_execution_id,
+        condition=message.condition,
+        skipped=message.skipped,
+    )
+
+
+def _close_subflow(ledger: Ledger, message: SubFlowClosed) -> None:
+    _subflow(ledger, message.step_execution_id, message.condition, message.result)
+
+
+def _subflow(ledger: Ledger, key: str, condition: int, result: dict[str, Any]) -> None:
+    step = ledger.state.active.get(key)
+    if step is None or not is_waiting(step):
+        return
+    known = step.subflows.get(str(condition), {}).get("status", "RUNNING")
+    # The child may have ended before its starter's word that it runs has come.
+    if known == "RUNNING":
+        ledger.emit("subflow_changed", key, condition=condition, result=result)
+
+
+def _publish(ledger: Ledger, message: Published) -> None:
+    if message.request_id and message.request_id in ledger.state.requests:
+        return
+    ledger.emit(
+        "channel_published",
+        channel=message.channel,
+        values=message.values,
+        source=message.source,
+        request_id=message.request_id,
+    )
+
+
+def _time_out(ledger: Ledger, _: FlowTimeout) -> None:
+    state = ledger.state
+    policy, handler = state.timeout_policy, movement_from(state.timeout_handler)
+    ledger.emit("flow_timed_out", policy=policy)
+    if policy == "HANDLER" and handler is not None:
+        schedule(ledger, handler)
+    elif policy == "CANCEL":
+        close(ledger, "CANCELED", "FLOW_TIMEOUT", "the Flow ran longer than its timeout")
+    else:
+        close(ledger, "FAILED", "FLOW_TIMEOUT", "the Flow ran longer than its timeout")
+
+
+def _stop(ledger: Ledger, stop: Stop) -> None:
+    status, error_type = _STOPPED[stop.type]
+    ledger.emit("stop_requested", type=stop.type, reason=stop.reason)
+    close(ledger, status, error_type, stop.reason)
+
+
+def _add_parent(ledger: Ledger, message: ParentAdded) -> None:
+    ledger.emit("parent_added", parent=message.parent)
+
+
+def _configure(ledger: Ledger, message: ConfigChanged) -> None:
+    ledger.emit("config_changed", config=message.config)
+
+
+def _turn_knobs(ledger: Ledger, message: KnobsChanged) -> None:
+    ledger.emit("knobs_changed", overrides=message.overrides)
+
+
+_TAKE: dict[type[Message], Callable[[Ledger, Any], None]] = {
+    Start: _start,
+    StepDone: _done,
+    WaitDone: _wait,
+    StepFailed: _failed,
+    TimerFired: _fire,
+    Published: _publish,
+    RpcBegin: rpc_turn.begin,
+    RpcDone: rpc_turn.done,
+    RpcExpired: rpc_turn.expire,
+    SubFlowClosed: _close_subflow,
+    ParentAdded: _add_parent,
+    FlowTimeout: _time_out,
+    ConfigChanged: _configure,
+    Stop: _stop,
+    KnobsChanged: _turn_knobs,
+}

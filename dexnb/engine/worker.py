@@ -19,12 +19,20 @@ from dexnb.engine.execute import Outcome
 from dexnb.engine.live_knobs import LiveKnobs
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.patience import patiently
-from dexnb.engine.retry import HEARTBEAT, WORKER_LOST, after_failure, failure_from_error
+from dexnb.engine.retry import (
+    HEARTBEAT,
+    START_TO_CLOSE,
+    WAIT_START_TO_CLOSE,
+    WORKER_LOST,
+    after_failure,
+    failure_from_error,
+)
 from dexnb.engine.step_hosts import StepHosts
-from dexnb.errors import DocumentError, LeaseLost, ProviderError
+from dexnb.errors import DocumentError, LeaseLost, ProviderError, RetryAfterError
 from dexnb.flow.mapping import failure_of
 from dexnb.flow.registry import Registry
-from dexnb.model.message import Failure, StepDone, StepFailed, encode_message
+from dexnb.model.decision import Failure
+from dexnb.model.message import StepDone, StepFailed, encode_message
 from dexnb.model.run_state import RunState
 from dexnb.providers import NewMessage, NewWorkItem, Provider, WorkItem
 
@@ -130,6 +138,7 @@ class Worker:
                 "deliveries": attempt.work.deliveries,
                 "first_attempt_at": item.first_attempt_at,
                 "checkpoint": item.checkpoint,
+                "method": attempt.payload.method,
                 **attempt.limits,
             },
         )
@@ -141,7 +150,7 @@ class Worker:
 
     def _may_run_again(self, attempt: Attempt) -> bool:
         """Judge a redelivery like a retry: the attempt before it was lost with its engine."""
-        retry, item = attempt.settings.retry, attempt.item
+        retry, item = attempt.retry, attempt.item
         if retry.maximum_attempts and item.attempt > retry.maximum_attempts:
             return False
         elapsed = self._provider.clock.now() - (item.first_attempt_at or 0.0)
@@ -152,27 +161,32 @@ class Worker:
         attempt.ended = True
         capture.end_lines(attempt)
         if attempt.closing is not None:
-            if outcome.decision is not None and attempt.closing.kind != "cancelled":
+            if outcome.message is not None and attempt.closing.kind != "cancelled":
                 attempt.note_late("result")
             self._settle(attempt)
             return
         attempt.close(Closing("ended"))
         self._retire(attempt)
-        if outcome.decision is None:
-            failure, retryable = failure_from_error(outcome.error or asyncio.CancelledError())
-            self._fail(attempt, failure, retryable=retryable)
+        if outcome.message is None:
+            error = outcome.error or asyncio.CancelledError()
+            failure, retryable = failure_from_error(error)
+            after = error.after_seconds if isinstance(error, RetryAfterError) else None
+            self._fail(attempt, failure, retryable=retryable, after_seconds=after)
             return
-        done = StepDone(attempt.item.step_execution_id, attempt.item.attempt, outcome.decision)
         try:
-            message = NewMessage(attempt.item.run_id, encode_message(done))
+            message = NewMessage(attempt.item.run_id, encode_message(outcome.message))
         except DocumentError as error:
             self._fail(attempt, failure_of(error), retryable=False)
             return
-        attempt.record("attempt_ended", {"decision": outcome.decision.kind})
+        done = outcome.message
+        decision = done.decision.kind if isinstance(done, StepDone) else "wait"
+        attempt.record("attempt_ended", {"decision": decision})
         self._spawn(self._acknowledge(attempt, message, None))
 
     def fail(self, attempt: Attempt, failure: Failure) -> None:
         """End an attempt by a deadline: fence it, cancel its Step, then go on without it."""
+        if failure is START_TO_CLOSE and attempt.payload.method == "wait_for":
+            failure = WAIT_START_TO_CLOSE
         closing = Closing("failed", failure)
         context = attempt.context if failure is HEARTBEAT else None
         if context is not None and (error := context.lost_outputs()) is not None:
@@ -254,9 +268,18 @@ class Worker:
         attempt.settled = True
         self._deadlines.disarm(attempt)
 
-    def _fail(self, attempt: Attempt, failure: Failure, *, retryable: bool) -> None:
+    def _fail(
+        self,
+        attempt: Attempt,
+        failure: Failure,
+        *,
+        retryable: bool,
+        after_seconds: float | None = None,
+    ) -> None:
         now = self._provider.clock.now()
-        after = after_failure(attempt, failure, retryable=retryable, now=now)
+        after = after_failure(
+            attempt, failure, retryable=retryable, now=now, after_seconds=after_seconds
+        )
         attempt.record("attempt_ended", {"failure": asdict(failure)}, len(failure.detail))
         if after.retry is not None:
             attempt.record(
@@ -292,8 +315,8 @@ class Worker:
     ) -> bool:
         """Tell whether the attempt is done with: written, or never to be."""
         try:
-            durable = attempt.settings.durability == "SYNC"
-            await self._provider.ack_work_item(attempt.token, message, retry, durable=durable)
+            provider = self._provider
+            await provider.ack_work_item(attempt.token, message, retry, durable=attempt.durable)
         except LeaseLost:
             # After a failure the store may have done its part before, and only the answer was lost.
             if not failures:
@@ -342,10 +365,10 @@ class Worker:
             self._moved.set()
 
     def _forget(self, item: NewWorkItem) -> None:
-        attempts = self._by_run[item.run_id]
-        newest = attempts[item.step_execution_id]
-        # The retry may have begun before this attempt was done with.
-        if newest.token not in self.live:
+        attempts = self._by_run.get(item.run_id, {})
+        newest = attempts.get(item.step_execution_id)
+        # The next attempt may have begun before this one was done with, and even ended before it.
+        if newest is not None and newest.token not in self.live:
             del attempts[item.step_execution_id]
             if not attempts:
                 del self._by_run[item.run_id]

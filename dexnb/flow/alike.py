@@ -23,7 +23,8 @@ def difference(given: Any, back: Any, path: str = "value") -> str | None:
     """
     if given is back:
         return None
-    if type(given) is not type(back) and not _becomes(given, type(back)):
+    kinds = type(given), type(back)
+    if kinds[0] is not kinds[1] and not (_becomes(given, kinds[1]) or defined_again(*kinds)):
         return f"{path} is {_kind(given)} and would be read back as {_kind(back)}"
     whole = isinstance(back, list | tuple | dict)
     if len(given) == len(back) if whole else _is_record(back):
@@ -31,6 +32,12 @@ def difference(given: Any, back: Any, path: str = "value") -> str | None:
     if not whole and _same(given, back):
         return None
     return f"{path} is {shown(given)} and would be read back as {shown(back)}"
+
+
+def defined_again(kind: type, other: type) -> bool:
+    """Tell whether two classes are one of a notebook whose cell was run again."""
+    names = [(each.__module__, each.__qualname__) for each in (kind, other)]
+    return kind is not other and names[0] == names[1] and names[0][0] == "__main__"
 
 
 def _becomes(given: Any, kind: type) -> bool:
@@ -58,6 +65,8 @@ def _parts(given: Any, back: Any, path: str) -> Iterator[_Part]:
 
 
 def _same(given: Any, back: Any) -> bool:
+    if isinstance(given, Enum) and isinstance(back, Enum) and type(given) is not type(back):
+        return given.name == back.name
     if isinstance(back, float):
         both_nan = given != given and back != back  # noqa: PLR0124 - what only NaN does
         return both_nan or (given == back and math.copysign(1, given) == math.copysign(1, back))

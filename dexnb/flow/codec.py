@@ -207,7 +207,8 @@ class _Encoder:
 
     def _pydantic(self, value: Any, path: str, depth: int) -> Any:
         try:
-            dumped = value.model_dump(mode="json")
+            # Only so do names given by an alias, and models with computed fields, come back.
+            dumped = value.model_dump(mode="json", by_alias=True, round_trip=True)
         except (TypeError, ValueError) as error:
             raise Unfit(f"{path}: {error}") from error
         return self.encode(dumped, path, depth)
@@ -243,4 +244,4 @@ def is_named_tuple(kind: type) -> bool:
 
 def is_pydantic(kind: type) -> bool:
     """Tell a pydantic model class by its two methods, without importing pydantic."""
-    return hasattr(kind, "model_dump") and hasattr(kind, "model_validate")
+    return hasattr(kind, "model_dump") and hasattr(kind, "model_validate_json")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dexnb.flow.output import OMITTED, StepOutput
 
 if TYPE_CHECKING:
+    from dexnb.flow.data import FlowData
     from dexnb.flow.stream import Stream
 
 ValueT = TypeVar("ValueT")
@@ -70,6 +71,11 @@ class Context(ABC):
     def attempt(self) -> int:
         """This attempt's number, from 1."""
 
+    @property
+    @abstractmethod
+    def data(self) -> FlowData:
+        """The Flow's data as this call sees it; Attributes and Channels work through it."""
+
     @abstractmethod
     def has_last_heartbeat_value(self) -> bool:
         """Tell whether an earlier attempt left a checkpoint (None counts as one)."""
@@ -85,6 +91,54 @@ class Context(ABC):
     @abstractmethod
     def is_cancellation_requested(self) -> bool:
         """Tell whether this attempt was cancelled or timed out: what it still writes is refused."""
+
+    def has_timer_fired(self, index: int | None = None) -> bool:
+        """Tell whether a Timer of this Step's wait has fired, or any of them without an index.
+
+        The index counts the Timers alone, from 0, as the wait lists them. Without a wait, and
+        after one that failed, none has.
+
+        Raises:
+            ContextCallError: The wait has no Timer of that index, or this is no Step.
+        """
+        return self.data.wait_results("has_timer_fired").has_timer_fired(index)
+
+    def wait_for_method_failed(self) -> bool:
+        """Tell whether wait_for failed for good and its policy lets execute run nevertheless.
+
+        Raises:
+            ContextCallError: This is no Step.
+        """
+        return self.data.wait_results("wait_for_method_failed").failed
+
+    def set_step_execution_local(self, key: str, value: object) -> None:
+        """Keep a value for this Step execution alone: what wait_for sets, its execute can get.
+
+        Raises:
+            ContextCallError: This is no Step.
+            DefinitionError: The key is no printable, non-empty str.
+            ValueMappingError: The value cannot be stored.
+        """
+        self.data.set_local(key, value)
+
+    def get_step_execution_local(self, key: str, value_type: type[ValueT]) -> ValueT | None:
+        """Give a value that this Step execution has set, in this method or before; else None.
+
+        Raises:
+            ContextCallError: This is no Step.
+            ValueMappingError: The value is no `value_type`.
+        """
+        return self.data.get_local(key, value_type)
+
+    def record_event(self, name: str, value: object) -> None:
+        """Put an event of your own into the Flow's history, once for each name in a call.
+
+        Raises:
+            ContextCallError: This call has recorded one of that name (a ValueError too).
+            DefinitionError: The name is no printable, non-empty str.
+            ValueMappingError: The value cannot be stored.
+        """
+        self.data.record_event(name, value)
 
     @abstractmethod
     def write_stream(self, stream: Stream[Any], text: str) -> StepOutput | None:

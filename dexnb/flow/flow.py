@@ -12,7 +12,10 @@ StartT = TypeVar("StartT")
 
 
 class Flow(ABC, Generic[StartT]):
-    """What is registered and started; subclass it and list the Steps."""
+    """What is registered and started; subclass it and list the Steps.
+
+    Methods under `@rpc` can be called from outside while a run is open.
+    """
 
     def get_flow_type(self) -> str:
         """Give the name that the store keeps; the class name unless overridden."""
@@ -26,3 +29,11 @@ class Flow(ABC, Generic[StartT]):
     def get_persistence_schema(self) -> PersistenceSchema:
         """Give the Streams and other named things that the Flow keeps."""
         return PersistenceSchema()
+
+    def handle_timeout(self, context: Any) -> Any:
+        """Decide what follows when the run's timeout is over; written as a Step's execute is.
+
+        Overriding it makes HANDLER the policy of a start with a timeout. It runs once, as Step
+        `sys:timeout_handler`, beside whatever is active.
+        """
+        raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What the form of a Step's `execute` says: how it is run and what input it takes."""
+"""What the form of a user's method says: how it is run, what input it takes, what it gives."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from dexnb.flow.declared import type_problem
 from dexnb.flow.output import StepOutput
 from dexnb.flow.shape import is_any, name_of
 from dexnb.flow.step import Step
+from dexnb.flow.wait import Wait
 from dexnb.model.shown import shown
 
 Mode = Literal["async", "sync", "generator"]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-_MISSING = object()
+MISSING: Any = object()
+"""Stands for an annotation that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,32 +33,91 @@ class Handler:
     input_type: Any
 
 
-def read_handler(method: Callable[..., Any], where: str) -> tuple[Handler, list[Problem]]:
-    """Read a Step method's form and annotations; problems say what does not fit.
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a kind of method must look like.
+
+    Args:
+        parameters: What it takes beside self, as an error shows it.
+        counts: How many parameters that are, at least and at most.
+        result: What it returns; None where its reader asks for itself.
+    """
+
+    parameters: str
+    counts: tuple[int, ...]
+    result: type | None
+
+
+EXECUTE = Form("(self, context, input)", (2,), StepDecision)
+WAIT_FOR = Form("(self, context, input)", (2,), Wait)
+TIMEOUT = Form("(self, context)", (1,), StepDecision)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A method's form, with what is wrong in it.
+
+    Args:
+        mode: How it is run.
+        names: Its parameters, without self; empty if they do not fit.
+        hints: Its annotations, resolved.
+        problems: What does not fit.
+    """
+
+    mode: Mode
+    names: tuple[str, ...]
+    hints: dict[str, Any]
+    problems: list[Problem]
+
+    def hint(self, index: int) -> Any:
+        """Give a parameter's annotation; `MISSING` without one."""
+        return self.hints.get(self.names[index], MISSING)
+
+    @property
+    def result(self) -> Any:
+        """The return's annotation; `MISSING` without one."""
+        return self.hints.get("return", MISSING)
+
+
+def read_handler(
+    method: Callable[..., Any], where: str, form: Form = EXECUTE
+) -> tuple[Handler, list[Problem]]:
+    """Read a method's form and annotations; problems say what does not fit.
 
     Args:
         method: The bound method.
         where: `Flow.Step.execute`, for the problems.
+        form: What it must look like.
     """
+    signature = read_signature(method, where, form)
+    mode, problems = signature.mode, signature.problems
+    if not signature.names:
+        return Handler(mode, Any), problems
+    if not problems:
+        problems += _check_return(signature.result, mode, form, f"{where} return")
+    problems += check_context(signature, where)
+    if len(signature.names) == 1:
+        return Handler(mode, type(None)), problems
+    value = signature.hint(1)
+    problems += check_input(value, method, f"{where} {signature.names[1]}")
+    return Handler(mode, Any if value is MISSING else value), problems
+
+
+def read_signature(method: Callable[..., Any], where: str, form: Form) -> Signature:
+    """Read a method's parameters and annotations; without names where they cannot be used."""
     if not callable(method):
-        return Handler("sync", Any), [Problem(where, shown(method), "write a method")]
+        return Signature("sync", (), {}, [Problem(where, shown(method), "write a method")])
     mode, problems = _mode(method, where)
     names = _parameters(method)
-    if names is None:
-        form = f"execute{inspect.signature(method)}"
-        problems.append(Problem(where, form, "take (self, context, input), nothing else"))
-        return Handler(mode, Any), problems
+    if names is None or len(names) not in form.counts:
+        written = f"{where.rpartition('.')[2]}{inspect.signature(method)}"
+        problems.append(Problem(where, written, f"take {form.parameters}, nothing else"))
+        return Signature(mode, (), {}, problems)
     try:
         hints = typing.get_type_hints(method, localns=_local_names(method))
     except Exception as error:  # noqa: BLE001 - an annotation in quotes may be any expression
-        problems.append(_unresolved(error, where))
-        return Handler(mode, Any), problems
-    context, value = (hints.get(name, _MISSING) for name in names)
-    if not problems:
-        problems += _check_return(hints.get("return", _MISSING), mode, f"{where} return")
-    problems += _check_context(context, mode, f"{where} {names[0]}")
-    problems += _check_input(value, method, f"{where} {names[1]}")
-    return Handler(mode, Any if value is _MISSING else value), problems
+        return Signature(mode, (), {}, [*problems, _unresolved(error, where)])
+    return Signature(mode, names, hints, problems)
 
 
 def _mode(method: Callable[..., Any], where: str) -> tuple[Mode, list[Problem]]:
@@ -71,14 +132,11 @@ def _mode(method: Callable[..., Any], where: str) -> tuple[Mode, list[Problem]]:
     return ("generator" if inspect.isgeneratorfunction(method) else "sync"), []
 
 
-def _parameters(method: Callable[..., Any]) -> tuple[str, str] | None:
-    """Give the names of the two parameters, or None if the method cannot be called with two."""
+def _parameters(method: Callable[..., Any]) -> tuple[str, ...] | None:
+    """Give the names of the parameters, or None if some are not given by their place."""
     parameters = list(inspect.signature(method).parameters.values())
     names = tuple(each.name for each in parameters if each.kind in _POSITIONAL)
-    match names:
-        case (context, value) if len(parameters) == len(names):
-            return context, value
-    return None
+    return names if len(parameters) == len(names) else None
 
 
 def _local_names(method: Callable[..., Any]) -> dict[str, Any]:
@@ -123,33 +181,37 @@ def _unresolved(error: Exception, where: str) -> Problem:
     return Problem(f"{where} annotations", f"not readable ({error})", "write them as types")
 
 
-def _check_context(annotation: Any, mode: Mode, where: str) -> list[Problem]:
+def check_context(signature: Signature, where: str) -> list[Problem]:
+    """Check the first parameter's annotation against how the method is run."""
+    annotation, mode = signature.hint(0), signature.mode
     expected = AsyncContext if mode == "async" else Context
     if annotation is expected:
         return []
-    fix = f"annotate it as {expected.__name__} in a Step of the form {_FORMS[mode]}"
-    return [Problem(where, _shown(annotation), fix)]
+    fix = f"annotate it as {expected.__name__} in a method of the form {_FORMS[mode]}"
+    return [Problem(f"{where} {signature.names[0]}", annotated(annotation), fix)]
 
 
-def _check_return(annotation: Any, mode: Mode, where: str) -> list[Problem]:
+def _check_return(annotation: Any, mode: Mode, form: Form, where: str) -> list[Problem]:
+    result = name_of(form.result)
     if mode != "generator":
-        if annotation is StepDecision:
+        if annotation is form.result:
             return []
-        return [Problem(where, _shown(annotation), "annotate it as StepDecision")]
+        return [Problem(where, annotated(annotation), f"annotate it as {result}")]
     arguments = typing.get_args(annotation)
-    yields = (*arguments[:1], *arguments[-1:]) == (StepOutput, StepDecision)
+    yields = (*arguments[:1], *arguments[-1:]) == (StepOutput, form.result)
     if yields and typing.get_origin(annotation) is Generator:
         return []
-    fix = "annotate it as Generator[StepOutput, None, StepDecision]"
-    return [Problem(where, _shown(annotation), fix)]
+    fix = f"annotate it as Generator[StepOutput, None, {result}]"
+    return [Problem(where, annotated(annotation), fix)]
 
 
-def _check_input(annotation: Any, method: Callable[..., Any], where: str) -> list[Problem]:
-    if annotation is _MISSING:
+def check_input(annotation: Any, method: Callable[..., Any], where: str) -> list[Problem]:
+    """Check the input's annotation: it can be stored, and a Step's class says the same."""
+    if annotation is MISSING:
         return [Problem(where, "not annotated", "annotate the input's type, None for no input")]
     problem = type_problem(annotation)
     if problem:
-        return [Problem(where, _shown(annotation), problem)]
+        return [Problem(where, annotated(annotation), problem)]
     arguments = _step_arguments(method) or (annotation,)
     both = {*arguments, annotation}
     if len(both) > 1 and all(isinstance(each, type) and not is_any(each) for each in both):
@@ -159,8 +221,9 @@ def _check_input(annotation: Any, method: Callable[..., Any], where: str) -> lis
     return []
 
 
-def _shown(annotation: Any) -> str:
-    return "not annotated" if annotation is _MISSING else f"annotated as {name_of(annotation)}"
+def annotated(annotation: Any) -> str:
+    """Give an annotation as an error shows it."""
+    return "not annotated" if annotation is MISSING else f"annotated as {name_of(annotation)}"
 
 
 _FORMS: dict[Mode, str] = {

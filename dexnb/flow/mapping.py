@@ -4,55 +4,35 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from dexnb.errors import (
-    DefinitionError,
-    FlowDefinitionError,
-    InvalidStepResultError,
-    Problem,
-)
-from dexnb.flow.codec import encode, text_of
-from dexnb.flow.decision import StepDecision, StepMovement
-from dexnb.flow.name import name_fix
+from dexnb.errors import DefinitionError, InvalidStepResultError, RetryAfterError
+from dexnb.flow.channel import Channel
+from dexnb.flow.codec import text_of
+from dexnb.flow.decision import StepDecision
+from dexnb.flow.movement import map_movement, map_recovery, step_types
 from dexnb.flow.output import OMITTED
-from dexnb.flow.recovery import recovery_problems
 from dexnb.flow.registry import RegisteredFlow, RegisteredStep
-from dexnb.flow.resolve import Resolver, step_type_of
-from dexnb.flow.typed import check, check_own
-from dexnb.model.message import Decision, DecisionKind, Failure, Movement, Start
+from dexnb.flow.rpc_mapping import map_rpc_input, map_rpc_plan, map_rpc_result
+from dexnb.flow.starting import map_start
+from dexnb.flow.typed import check_own
+from dexnb.flow.waiting import map_wait
+from dexnb.model.decision import Decision, DecisionKind, Failure, Movement
 from dexnb.model.shown import cut, shown
+
+__all__ = [
+    "failure_of",
+    "map_decision",
+    "map_recovery",
+    "map_rpc_input",
+    "map_rpc_plan",
+    "map_rpc_result",
+    "map_start",
+    "map_wait",
+]
 
 MAX_DETAIL = 1024
 MAX_ERROR_TYPE = 256
 
-
-def map_start(
-    flow: RegisteredFlow, flow_id: str, input: Any, overrides: dict[str, Any] | None = None
-) -> Start:
-    """Make the message that starts a run.
-
-    Raises:
-        FlowDefinitionError: The Flow has no start Step, or the flow id cannot be one.
-        ValueMappingError: The input does not fit the start Step or cannot be stored.
-    """
-    problems = []
-    if flow.start is None:
-        fix = "give get_steps() a StepList.start_step(...)"
-        problems.append(Problem(f"{flow.flow_type}.get_steps", "without a start Step", fix))
-    fix_id = name_fix(flow_id)
-    if fix_id is not None:
-        problems.append(Problem(f"{flow.flow_type} flow_id", shown(flow_id), fix_id))
-    if problems or flow.start is None:
-        raise FlowDefinitionError(flow.flow_type, problems)
-    document = _input(input, flow, flow.start)
-    movement = Movement(flow.start.step_type, document)
-    return Start(flow_id, flow.flow_type, document, movement, _overrides(flow, overrides))
-
-
-def _overrides(flow: RegisteredFlow, overrides: dict[str, Any] | None) -> dict[str, Any]:
-    operation = f"overrides of {flow.flow_type}"
-    document: dict[str, Any] = encode(dict(overrides or {}), operation)
-    text_of(document, operation)
-    return document
+CONDITIONAL = "force_complete_if_channels_empty"
 
 
 def map_decision(decision: Any, flow: RegisteredFlow, step: RegisteredStep) -> Decision:
@@ -77,53 +57,91 @@ def _map_decision(decision: Any, flow: RegisteredFlow) -> Decision:
     if decision.kind not in get_args(DecisionKind):
         kinds = "go_to(...), graceful_complete(...), force_fail(...) or another maker"
         raise DefinitionError(f"decision kind is {shown(decision.kind)}: use {kinds}")
-    if decision.kind == "next" and not decision.movements:
-        raise DefinitionError("decision next has no movement: use go_to(YourStep, input)")
+    _check_shape(decision)
+    movements = tuple(map_movement(movement, flow) for movement in decision.movements)
+    output, has_output = None, decision.output is not OMITTED
+    if has_output:
+        output = check_own(decision.output, "output")
+        text_of(output, "output")
+    return Decision(
+        decision.kind,
+        movements,
+        output,
+        has_output=has_output,
+        reason=decision.reason,
+        empty_channels=_channels(decision, flow),
+        fallback=_fallback(decision, flow),
+        **_canceling(decision, flow),
+    )
+
+
+def _check_shape(decision: StepDecision) -> None:
+    """Refuse what no maker makes: parts that do not go together, or are missing."""
+    kind, given = decision.kind, decision.movements
+    if not isinstance(given, tuple | list):
+        fix = "give a tuple, or use go_to_many(StepMovement.of(YourStep, input), ...)"
+        raise DefinitionError(f"decision movements is {shown(given)}: {fix}")
+    if kind == "next" and not decision.movements:
+        fix = "use go_to(YourStep, input), or give go_to_many(...) a movement"
+        raise DefinitionError(f"decision next has no movement: {fix}")
+    if kind != "next" and decision.movements:
+        fix = "use go_to or go_to_many alone; a Flow that ends goes nowhere"
+        raise DefinitionError(f"decision {kind} has movements: {fix}")
+    if decision.output is not OMITTED and kind in _WITHOUT_OUTPUT:
+        fix = "leave it out, or end with graceful_complete(output)"
+        raise DefinitionError(f"decision {kind} has an output: {fix}")
     if not isinstance(decision.reason, str):
         raise DefinitionError(f"force_fail reason is {shown(decision.reason)}: give a str")
     text_of(decision.reason, "force_fail reason")
-    movements = tuple(_map_movement(movement, flow) for movement in decision.movements)
-    if decision.output is OMITTED:
-        return Decision(decision.kind, movements, reason=decision.reason)
-    output = check_own(decision.output, "output")
-    text_of(output, "output")
-    return Decision(decision.kind, movements, output, has_output=True, reason=decision.reason)
 
 
-def _map_movement(movement: StepMovement, flow: RegisteredFlow) -> Movement:
-    given: Any = movement
-    if not isinstance(given, StepMovement):
-        raise DefinitionError(f"movement is {shown(given)}: give StepMovement.of(YourStep, input)")
-    step_type = step_type_of(movement.step)
-    registered = flow.steps.get(step_type)
-    if registered is None:
-        names = ", ".join(sorted(flow.steps))
-        detail = f"Step class is not registered: {step_type}; get_steps() lists {names}"
-        raise DefinitionError(detail)
-    document = _input(movement.input, flow, registered)
-    if movement.options is None:
-        return Movement(step_type, document)
-    where = f"{flow.flow_type}.{step_type}"
-    resolver = Resolver(where, flow.minimum_heartbeat)
-    settings = resolver.settings(movement.options)
-    problems = [
-        *resolver.problems,
-        *recovery_problems(f"{where}.recovery", step_type, settings, flow.steps),
-    ]
-    if problems:
-        raise DefinitionError("; ".join(map(str, problems)))
-    return Movement(step_type, document, settings.to_json())
+_WITHOUT_OUTPUT = ("next", "force_fail", "dead_end")
 
 
-def _input(value: Any, flow: RegisteredFlow, step: RegisteredStep) -> Any:
-    operation = f"input of {flow.flow_type}.{step.step_type}"
-    document = check(value, step.handler.input_type, operation)
-    text_of(document, operation)
-    return document
+def _channels(decision: StepDecision, flow: RegisteredFlow) -> tuple[str, ...]:
+    channels: Any = decision.empty_channels
+    if decision.kind != CONDITIONAL:
+        if channels:
+            raise DefinitionError(f"decision {decision.kind} has empty_channels: use {CONDITIONAL}")
+        return ()
+    if not channels or not isinstance(channels, tuple | list):
+        fix = "give the Channels that must be empty after the fallback, or use force_complete"
+        raise DefinitionError(f"{CONDITIONAL} has no Channel: {fix}")
+    for channel in channels:
+        if not isinstance(channel, Channel):
+            fix = "give a Channel; a ChannelMap cannot be checked as a whole"
+            raise DefinitionError(f"{CONDITIONAL} got {shown(channel)}: {fix}")
+        flow.persistence.check(channel)
+    return tuple(dict.fromkeys(channel.name for channel in channels))
+
+
+def _fallback(decision: StepDecision, flow: RegisteredFlow) -> Movement | None:
+    if decision.kind == CONDITIONAL:
+        try:
+            return map_movement(decision.fallback, flow)  # type: ignore[arg-type]  # None is refused there
+        except DefinitionError as error:
+            raise DefinitionError(f"{CONDITIONAL} fallback: {error}") from error
+    if decision.fallback is not None:
+        raise DefinitionError(f"decision {decision.kind} has a fallback: use {CONDITIONAL}")
+    return None
+
+
+def _canceling(decision: StepDecision, flow: RegisteredFlow) -> dict[str, tuple[str, ...]]:
+    every = step_types(decision.canceling_steps, flow, "canceling_steps")
+    siblings = step_types(decision.canceling_sibling_steps, flow, "canceling_sibling_steps")
+    return {
+        "canceling_steps": every,
+        "canceling_sibling_steps": tuple(each for each in siblings if each not in every),
+    }
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Name an exception as a recovery Step sees it: `module.QualName` and its text."""
+    """Name an exception as a recovery Step sees it: `module.QualName` and its text.
+
+    What `retry_after` was given stands for itself.
+    """
+    while isinstance(error, RetryAfterError):
+        error = error.cause
     kind = type(error)
     name = f"{kind.__module__}.{kind.__qualname__}"
     return Failure(cut(name, MAX_ERROR_TYPE), cut(_text_of(error), MAX_DETAIL))

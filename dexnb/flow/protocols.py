@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from dexnb.flow.flow import Flow
+from dexnb.flow.start_options import StartFlowOptions
 from dexnb.flow.stream import Stream, StreamMessage
 from dexnb.model.event import Event
 from dexnb.model.message import StopKind
@@ -37,6 +38,15 @@ class RunProtocol(Protocol):
     def stream(self, stream: Stream[Any] | str, after: str = "") -> Sequence[StreamMessage]:
         """Give kept Stream messages in order, behind a resume token."""
 
+    def attribute(self, attribute: Any, instance: str = "") -> Any:
+        """Give what an Attribute, or an instance of a map, holds now."""
+
+    def publish(self, channel: Any, value: Any, instance: str = "") -> None:
+        """Put a message into a Channel, or into an instance of a map."""
+
+    def rpc(self, rpc_method: Any, input: Any = None) -> Any:
+        """Call an RPC of the run; give its output."""
+
     def wait(self, timeout: float | timedelta | None = None) -> Awaitable[Any]:
         """Wait until the run has ended; await it in a cell or on any loop."""
 
@@ -53,7 +63,14 @@ class RuntimeProtocol(Protocol):
     def register(self, *flows: Flow[Any]) -> None:
         """Make Flows' code known, so that their open runs go on."""
 
-    def start(self, flow: Flow[Any], flow_id: str, input: Any = None) -> RunProtocol:
+    def start(
+        self,
+        flow: Flow[Any],
+        flow_id: str,
+        input: Any = None,
+        *,
+        options: StartFlowOptions | None = None,
+    ) -> RunProtocol:
         """Start a run, or attach to the open one of that flow id."""
 
     def close(self) -> None:

@@ -25,7 +25,15 @@ from dexnb.flow.codec import (
     tag_of,
 )
 from dexnb.flow.shape import fields_of, is_any, is_literal, is_union, name_of, unwrap
-from dexnb.flow.single import is_exact, make, read_enum, read_literal, read_plain, refuse
+from dexnb.flow.single import (
+    is_exact,
+    make,
+    read_enum,
+    read_literal,
+    read_model,
+    read_plain,
+    refuse,
+)
 from dexnb.flow.tags import Unfit
 from dexnb.model.shown import shown
 
@@ -82,7 +90,7 @@ class Reader:
         if typing.is_typeddict(class_):
             return self._typed_dict(document, class_, type_, path)
         if is_pydantic(class_):
-            return make(path, class_.model_validate, read_natural(document))
+            return read_model(document, class_, path)
         if class_ is tuple:
             return self._tuple(document, type_, path)
         if class_ in LISTS:

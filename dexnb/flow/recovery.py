@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Protocol, get_args
 
 from dexnb.errors import Problem
@@ -22,6 +23,24 @@ class Settled(Protocol):
     def settings(self) -> StepSettings:
         """Its own settings."""
 
+    @property
+    def plan(self) -> dict[str, Any] | None:
+        """Its own plan."""
+
+
+def with_recovery_plan(settings: StepSettings, steps: Mapping[str, Settled]) -> StepSettings:
+    """Give settings that say under which plan their recovery Step runs, and so on to the end.
+
+    Where no options are given on the way, that is the Step's own plan.
+    """
+    target = None if settings.recovery is None else steps.get(settings.recovery)
+    if target is None:
+        return settings
+    if settings.recovery_options is None:
+        return replace(settings, recovery_plan=target.plan)
+    inner = with_recovery_plan(StepSettings.from_json(settings.recovery_options), steps)
+    return replace(settings, recovery_options=inner.to_json())
+
 
 def recovery_problems(
     where: str, step_type: str, settings: StepSettings, steps: Mapping[str, Settled]
@@ -39,7 +58,7 @@ def recovery_problems(
     entered = {step_type} if settings == steps[step_type].settings else set()
     while (target := settings.recovery) is not None:
         if target not in steps:
-            names = ", ".join(sorted(steps))
+            names = ", ".join(sorted(name for name in steps if ":" not in name))
             yield Problem(where, target, f"add that Step to get_steps(); listed are {names}")
             return
         taken = steps[target].handler.input_type

@@ -6,45 +6,79 @@ attempt that runs keeps the classes it began with; the next attempt uses the new
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dexnb.errors import FlowDefinitionError, Problem
-from dexnb.flow.declared import type_problem
 from dexnb.flow.flow import Flow
-from dexnb.flow.handler import Handler, read_handler
+from dexnb.flow.handler import EXECUTE, WAIT_FOR, Handler, read_handler
 from dexnb.flow.name import name_fix
-from dexnb.flow.persistence import PersistenceSchema
-from dexnb.flow.recovery import recovery_problems
+from dexnb.flow.persistence import Persistence, PersistenceSchema, read_persistence
+from dexnb.flow.plan import Need, Plan, need_problems, waits
+from dexnb.flow.recovery import recovery_problems, with_recovery_plan
 from dexnb.flow.resolve import Resolver
-from dexnb.flow.shape import name_of
+from dexnb.flow.rpc_reader import RegisteredRpc, RpcReader
+from dexnb.flow.shape import name_of, unwrap
 from dexnb.flow.step import Step, StepList
 from dexnb.flow.stream import Stream
+from dexnb.flow.timeout_step import (
+    TIMEOUT_STEP_TYPE,
+    TimeoutHandlerStep,
+    handles_timeout,
+    read_timeout_handler,
+)
 from dexnb.model.settings import MINIMUM_HEARTBEAT_TIMEOUT, StepSettings
 from dexnb.model.shown import LONGEST, cut, shown
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredStep:
-    """A Step that can run: its instance, how its method is called, its settings."""
+    """A Step that can run.
+
+    Args:
+        step_type: Its name.
+        step: Its instance.
+        handler: How its execute is called.
+        settings: Its own settings.
+        wait_for: How its wait_for is called; None for a Step without one.
+        plan: What a turn must know of it under its own options.
+    """
 
     step_type: str
     step: Step[Any]
     handler: Handler
     settings: StepSettings
+    wait_for: Handler | None = None
+    plan: Plan | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredFlow:
-    """A Flow that can run; the smallest heartbeat_timeout that it may be given is in seconds."""
+    """A Flow that can run; the smallest heartbeat_timeout that it may be given is in seconds.
+
+    Args:
+        flow_type: Its name.
+        flow: Its instance.
+        steps: Its Steps by type, `sys:timeout_handler` among them if it handles its timeout.
+        start: Its start Step, if it has one.
+        persistence: The Attributes, Channels and Streams that it keeps.
+        rpcs: Its RPCs by name.
+        minimum_heartbeat: The smallest heartbeat_timeout that its Steps may be given, in seconds.
+    """
 
     flow_type: str
     flow: Flow[Any]
     steps: dict[str, RegisteredStep]
     start: RegisteredStep | None
-    streams: dict[str, Stream[Any]]
+    persistence: Persistence = field(default_factory=Persistence)
+    rpcs: dict[str, RegisteredRpc] = field(default_factory=dict)
     minimum_heartbeat: float = MINIMUM_HEARTBEAT_TIMEOUT
+
+    @property
+    def streams(self) -> Mapping[str, Stream[Any]]:
+        """Its Streams by name."""
+        return self.persistence.streams
 
     @property
     def handlers(self) -> frozenset[str]:
@@ -111,6 +145,7 @@ class _Reader:
         self.flow_type = type(flow).__name__
         self.minimum_heartbeat = minimum_heartbeat
         self.problems: list[Problem] = []
+        self.needs: list[Need] = []
 
     def read(self) -> RegisteredFlow:
         flow_type = self._ask(self.flow, "get_flow_type", self.flow_type)
@@ -118,13 +153,36 @@ class _Reader:
         self.flow_type = cut(flow_type, LONGEST) if isinstance(flow_type, str) else shown(flow_type)
         steps, start = self._steps(self._ask(self.flow, "get_steps", _FAILED))
         schema = self._ask(self.flow, "get_persistence_schema", PersistenceSchema())
-        streams = self._streams(schema)
+        persistence, problems = read_persistence(self.flow_type, schema)
+        self.problems += problems
+        steps, start = _with_recovery_plans(steps, start)
         for step_type, step in steps.items():
             where = f"{self.flow_type}.{step_type}.recovery"
             self.problems += recovery_problems(where, step_type, step.settings, steps)
+        self._timeout_handler(steps)
+        rpcs = self._rpcs()
+        if not problems:
+            self.problems += need_problems(self.needs, persistence)
         if self.problems:
             raise FlowDefinitionError(self.flow_type, self.problems)
-        return RegisteredFlow(flow_type, self.flow, steps, start, streams, self.minimum_heartbeat)
+        return RegisteredFlow(
+            flow_type, self.flow, steps, start, persistence, rpcs, self.minimum_heartbeat
+        )
+
+    def _timeout_handler(self, steps: dict[str, RegisteredStep]) -> None:
+        if not handles_timeout(self.flow):
+            return
+        handler, problems = read_timeout_handler(self.flow, self.flow_type)
+        self.problems += problems
+        step = TimeoutHandlerStep(self.flow)
+        steps[TIMEOUT_STEP_TYPE] = RegisteredStep(TIMEOUT_STEP_TYPE, step, handler, StepSettings())
+
+    def _rpcs(self) -> dict[str, RegisteredRpc]:
+        reader = RpcReader(self.flow, self.flow_type)
+        rpcs = reader.read()
+        self.problems += reader.problems
+        self.needs += reader.needs
+        return rpcs
 
     def _ask(self, owner: Flow[Any] | Step[Any], method: str, instead: Any) -> Any:
         """Call a method of the user's; what it raises is one of the problems."""
@@ -173,33 +231,28 @@ class _Reader:
         step_type = self._ask(step, "get_step_type", class_)
         self._check_name(f"{class_} step type", step_type)
         where = f"{self.flow_type}.{step_type}"
-        handler, problems = read_handler(step.execute, f"{where}.execute")
+        handler, problems = read_handler(step.execute, f"{where}.execute", EXECUTE)
+        wait_for = self._wait_for(step, where, None if problems else handler)
         resolver = Resolver(where, self.minimum_heartbeat)
-        settings = resolver.settings(self._ask(step, "get_step_options", None))
+        options = self._ask(step, "get_step_options", None)
+        settings = resolver.settings(options)
+        plan = resolver.plan(options, waits=wait_for is not None)
         self.problems += problems + resolver.problems
-        return RegisteredStep(str(step_type), step, handler, settings)
+        self.needs += resolver.needs
+        return RegisteredStep(str(step_type), step, handler, settings, wait_for, plan)
 
-    def _streams(self, schema: Any) -> dict[str, Stream[Any]]:
-        if not isinstance(schema, PersistenceSchema):
-            fix = "return PersistenceSchema.of(...)"
-            self._problem("get_persistence_schema", shown(schema), fix)
-            return {}
-        found: dict[str, Stream[Any]] = {}
-        given: Any = schema.streams
-        for stream in given if isinstance(given, tuple | list) else (given,):
-            if not isinstance(stream, Stream):
-                fix = "give Stream definitions"
-                self._problem("get_persistence_schema", f"holding {shown(stream)}", fix)
-                continue
-            problem = type_problem(stream.value_type)
-            if problem:
-                kind = name_of(stream.value_type)
-                self._problem(f"Stream {stream.name} value_type", kind, problem)
-            if stream.name in found:
-                fix = "give each definition a name of its own"
-                self._problem(f"duplicate persistence definition {stream.name}", "", fix)
-            found[stream.name] = stream
-        return found
+    def _wait_for(self, step: Step[Any], where: str, execute: Handler | None) -> Handler | None:
+        """Read a Step's wait_for beside its execute, which is None where that does not hold."""
+        if not waits(type(step)):
+            return None
+        handler, problems = read_handler(step.wait_for, f"{where}.wait_for", WAIT_FOR)
+        if not problems and execute is not None:
+            taken, given = execute.input_type, handler.input_type
+            if unwrap(taken) != unwrap(given):
+                fix = f"annotate it as execute does, {name_of(taken)}: both get the same input"
+                problems.append(Problem(f"{where}.wait_for input", name_of(given), fix))
+        self.problems += problems
+        return handler
 
     def _problem(self, field: str, value: str, fix: str) -> None:
         self.problems.append(Problem(f"{self.flow_type}.{field}", value, fix))
@@ -207,6 +260,16 @@ class _Reader:
 
 _FAILED = object()
 _LONGEST_CAUSE = 300
+
+
+def _with_recovery_plans(
+    steps: dict[str, RegisteredStep], start: RegisteredStep | None
+) -> tuple[dict[str, RegisteredStep], RegisteredStep | None]:
+    planned = {
+        step_type: replace(step, settings=with_recovery_plan(step.settings, steps))
+        for step_type, step in steps.items()
+    }
+    return planned, None if start is None else planned[start.step_type]
 
 
 def _instead_of(step: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from enum import Enum, Flag
 from functools import cache
@@ -45,6 +46,19 @@ def _members(class_: type[Enum]) -> dict[str, Enum]:
         except ValueMappingError:
             continue  # was never stored
     return members
+
+
+def read_model(document: Any, class_: Any, path: str) -> Any:
+    """Give the pydantic model that the document is the dump of."""
+    try:
+        # As JSON text, because a strict model takes a time or a set from nothing else.
+        text = json.dumps(read_natural(document))
+    except TypeError:  # a dump holds no bytes and no other tagged values
+        return refuse(document, class_, path)
+    try:
+        return class_.model_validate_json(text)
+    except Exception as error:
+        raise Unfit(f"{path} does not make a {name_of(class_)}: {error}") from error
 
 
 def read_plain(document: Any, class_: type, path: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, Generic, Never, TypeVar
 
 from dexnb.errors import DefinitionError
 from dexnb.flow.options import StepOptions
+from dexnb.flow.wait import Wait
 
 InputT = TypeVar("InputT")
 StartT = TypeVar("StartT")
@@ -18,14 +19,20 @@ StartT = TypeVar("StartT")
 class Step(ABC, Generic[InputT]):
     """One durable unit of work; runs at least once.
 
-    Write `execute` as `async def` with an `AsyncContext`, as plain `def` with a `Context`, or as a
-    generator that yields `StepOutput` values and returns the decision. Both parameters and the
-    return must be annotated. The attempts of one Step share nothing but its checkpoint.
+    A Step that overrides `wait_for` says there what to wait for, and runs `execute` when that is
+    ready; both take the same input. Write each of them as `async def` with an `AsyncContext`, as
+    plain `def` with a `Context`, or as a generator that yields `StepOutput` values and returns its
+    result. Both parameters and the return must be annotated. The attempts of one Step share
+    nothing but its checkpoint.
     """
 
     @abstractmethod
     def execute(self, context: Any, input: Any) -> Any:
         """Do the work and decide what follows."""
+
+    def wait_for(self, context: Any, input: Any) -> Any:
+        """Give the `Wait` that must be over before execute; a Step that has none leaves it out."""
+        return Wait.skip_immediately()
 
     def get_step_type(self) -> str:
         """Give the name that the store keeps; the class name unless overridden."""

@@ -6,7 +6,7 @@ import typing
 from typing import Any
 
 from dexnb.errors import ValueMappingError
-from dexnb.flow.alike import difference
+from dexnb.flow.alike import defined_again, difference
 from dexnb.flow.codec import encode
 from dexnb.flow.reader import Reader
 from dexnb.flow.shape import name_of, unwrap
@@ -69,8 +69,18 @@ def _check_class(value: Any, declared: Any, operation: str) -> None:
         return
     if fits and not (isinstance(value, bool) and declared in (int, float)):
         return
+    if defined_again(type(value), declared) and _reads_the_same(value, declared):
+        return
     name, got = name_of(declared), name_of(type(value))
     hint = ""
     if got == name:
         hint = ", an older or newer one of that name: run the cells again that use it"
     raise ValueMappingError(operation, f"{name} requires {name}, got {got}{hint}")
+
+
+def _reads_the_same(value: Any, declared: type) -> bool:
+    """A run that goes on while its cells are run again meets classes of before and of now."""
+    try:
+        return difference(value, decode(encode(value, "check"), declared)) is None
+    except ValueMappingError:
+        return False

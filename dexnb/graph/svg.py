@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from dexnb.graph.layout import GAP_X, Box, Size, lay_out
 from dexnb.model.budget import seconds_text
+from dexnb.model.decision_name import written
 from dexnb.model.flow_graph import Edge, FlowGraph, Node
 from dexnb.model.markup import escaped
 
@@ -48,8 +49,10 @@ _RULES = (
 )
 _CARD_CLASSES = {
     "goTo": "go",
+    "goToMany": "go",
     "gracefulComplete": "ok",
     "forceComplete": "ok",
+    "forceCompleteIfChannelsEmpty": "ok",
     "deadEnd": "ok",
     "forceFail": "bad",
     "unknown": "unknown",
@@ -216,7 +219,7 @@ def _card(card: Node, box: Box, y: float) -> str:
     targets = [] if card.decision is None else card.decision.get("targets", [])
     names = ", ".join(str(target).rpartition(":")[2] for target in targets)
     kind = _CARD_CLASSES.get(card.name, "unknown")
-    text = escaped(f"{card.name} {names}".strip(), 32)
+    text = escaped(f"{written(card.name)} {names}".strip(), 32)
     parts = _rect(f"c {kind}", x, y, width, _CARD - 6, 5)
     middle = y + (13 if card.condition else 18)
     parts += f'<text class="m" x="{x + 8:g}" y="{middle:g}">{text}</text>'

@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from dexnb.clock import seconds_of
 from dexnb.engine import FlowResult, Run, Session
+from dexnb.engine.other_input import other_input
 from dexnb.errors import DefinitionError, DexnbError, RunNotFound
 from dexnb.flow.flow import Flow
+from dexnb.flow.mapping import map_start
+from dexnb.flow.registry import read_flow
 from dexnb.graph import read_graph
+from dexnb.jupyter.awaiting_cells import attend_awaiting_cells
 from dexnb.jupyter.commands import carry_out
 from dexnb.jupyter.errands import Errands
 from dexnb.jupyter.feed import SessionFeed
+from dexnb.jupyter.findings import finding, window_findings
 from dexnb.jupyter.knobs import LabKnobs
+from dexnb.jupyter.outcome import Outcome
 from dexnb.jupyter.outputs import Bundle, Outputs
 from dexnb.jupyter.picture import picture_html
-from dexnb.jupyter.queued_comms import wait_and_serve
 from dexnb.jupyter.speeds import Speeds
 from dexnb.model.flow_graph import FlowGraph
 from dexnb.model.knob import Knob
@@ -66,6 +71,8 @@ class Lab:
         self._knobs = LabKnobs(margin, minimum)
         self._errands = Errands("dexnb-lab")
         self._outputs = Outputs(self._bundle)
+        self._outcome = Outcome()
+        self.other_input = ""
         self._widget: LabWidget | None = None
         self._waits = 0
         self.flow_id = flow_id
@@ -84,19 +91,27 @@ class Lab:
     ) -> None:
         """Take the code of a cell that was run again; an open run goes on with it.
 
+        An open run keeps its input; `other_input` and the page tell of another one.
+
         Raises:
             FlowDefinitionError: The Flow cannot be used; lists every problem.
+            ValueMappingError: The input does not fit the start Step.
         """
         with self._lock:
-            self._make: Callable[[], Flow[Any]] = (lambda: flow) if isinstance(flow, Flow) else flow
-            made = self._make()
+            make: Callable[[], Flow[Any]] = (lambda: flow) if isinstance(flow, Flow) else flow
+            made = make()
+            minimum = self.session.options.minimum_heartbeat_timeout.total_seconds()
+            registered = read_flow(made, minimum_heartbeat=minimum)
+            map_start(registered, self.flow_id, input)
             self.session.register(made)
-            self.flow = made
+            self._make, self.flow = make, made
             self.input = input
             self._jobs = jobs
             self._knobs.margin = margin
             self._graph = read_graph(made)
             self.run = self._find()
+            state = None if self.run is None else self.run.state()
+            self.other_input = "" if state is None else other_input(state, registered, input)
 
     @property
     def session(self) -> Session:
@@ -131,13 +146,16 @@ class Lab:
         with self._lock:
             if self._widget is None or self._widget.comm is None:
                 self._widget = LabWidget(self._feed, self.picture, repr(self))
+                attend_awaiting_cells()
             return self._widget
 
     def start(self) -> Run:
         """Start a run with the knobs as they are, or attach to the open one."""
         with self._lock:
-            if not self.running:
-                self.flow = self._make()
+            if self.run is not None and self.running:
+                return self.run
+            self.flow = self._make()
+            self.other_input = ""
             chosen = self._knobs.chosen
             self.run = self.session.start(self.flow, self.flow_id, self.input, overrides=chosen)
             self._changed()
@@ -241,7 +259,7 @@ class Lab:
             raise DexnbError(message)
         self._waits += 1
         try:
-            result = await wait_and_serve(self.run.wait(timeout))
+            result = await self.run.wait(timeout)
         except asyncio.CancelledError:
             # Anew, so that an interrupted cell shows these few lines and not the loop's.
             message = f"the wait was interrupted; {self.flow_id} runs on"
@@ -276,13 +294,13 @@ class Lab:
         """Give the page but for its two views; for the feed."""
         options, feed = self.session.options, self._feed
         running = feed.running
+        current = feed.overrides if running else {}
         return {
             "title": self.flow.get_flow_type(),
             "graph": self._graph.to_json(),
-            "knobs": [
-                knob.to_json()
-                for knob in self._knobs.shown(self._graph, feed.overrides if running else {})
-            ],
+            "knobs": [knob.to_json() for knob in self._knobs.shown(self._graph, current)],
+            "findings": self._findings(current, running=running),
+            "outputs": [] if running else self._outcome.outputs(self.session, self.run),
             **feed.times(),
             "margin": self._knobs.margin,
             "settings": {
@@ -295,14 +313,22 @@ class Lab:
                 "state": "open" if self.session.is_open else "closed",
             },
             "actions": {
-                "run": not running,
+                "run": self.run is None and not running,
                 "stop": running,
                 "rerun": self.run is not None,
                 "complete_job": running and self.jobs is not None,
+                "jobs": self.jobs is not None,
                 "speeds": self._speeds.all,
                 "speed": self._speeds.speed,
             },
         }
+
+    def _findings(self, current: dict[str, Any], *, running: bool) -> list[dict[str, Any]]:
+        values = {**current, **self._knobs.chosen}
+        found = window_findings(self._graph, values, margin=self._knobs.margin)
+        if running and self.other_input:
+            found.append(finding("input", "warning", self.other_input))
+        return found
 
     def _find(self) -> Run | None:
         try:

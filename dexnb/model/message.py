@@ -1,80 +1,81 @@
-"""What reaches a run: the messages that a turn folds, and the decision that a Step gave."""
+"""What reaches a run: the messages that a turn folds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal, get_args, overload
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 from dexnb.errors import DocumentError
-from dexnb.model.json_text import Fields, check_choice, check_fields, from_text, to_text
-from dexnb.model.settings import StepSettings
+from dexnb.model.decision import (
+    Decision,
+    Failure,
+    Movement,
+    check_names,
+    decision_from,
+    failure_from,
+    movement_from,
+)
+from dexnb.model.json_text import NUMBER, check_choice, check_fields, from_text, to_text
+from dexnb.model.writes import wait_from, writes_from
 
-DecisionKind = Literal["next", "graceful_complete", "force_complete", "force_fail", "dead_end"]
 StopKind = Literal["CANCEL", "TERMINATE", "FAIL"]
-
-
-@dataclass(frozen=True, slots=True)
-class Movement:
-    """A Step to schedule, with its encoded input and the options that replace its own."""
-
-    step_type: str
-    input: Any = None
-    options: dict[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What a Step decided, encoded.
-
-    Args:
-        kind: What follows.
-        movements: The Steps to schedule, for `next`.
-        output: The encoded output, where `has_output`.
-        has_output: Tells an explicit null from no output at all.
-        reason: Why the Flow fails, for `force_fail`.
-    """
-
-    kind: DecisionKind
-    movements: tuple[Movement, ...] = ()
-    output: Any = None
-    has_output: bool = False
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An error as it is stored.
-
-    Args:
-        error_type: `module.QualName` of an exception, or the name of a timeout.
-        detail: Its text, or the timeout's sentence.
-        last_error: The last error of the Step's own code, where this one is a timeout.
-    """
-
-    error_type: str
-    detail: str
-    last_error: Failure | None = None
+Method = Literal["wait_for", "execute"]
+TimeoutPolicy = Literal["FAIL", "CANCEL", "HANDLER"]
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Start a run with its first Step; `overrides` are knob values of this run."""
+    """Start a run with its first Step.
+
+    Args:
+        flow_id: The Flow's id.
+        flow_type: The Flow's registered name.
+        input: The encoded input of the start Step.
+        start_step: Where it begins.
+        overrides: Knob values of this run.
+        start_delay: Seconds before the start Step may begin.
+        timeout: Seconds after which the policy takes effect; 0 for never.
+        timeout_policy: What happens then.
+        timeout_handler: The Step that runs then, for HANDLER.
+        attributes: What the run's Attributes hold at the beginning, by physical name.
+        request_id: Tells one start from another with the same flow id.
+        parent: Whose SubFlow it is: `run_id`, `step_execution_id`, `condition`.
+        config: What the run asks of the runtime: `step_durability`.
+    """
 
     flow_id: str
     flow_type: str
     input: Any = None
     start_step: Movement | None = None
     overrides: dict[str, Any] = field(default_factory=dict)
+    start_delay: float = 0.0
+    timeout: float = 0.0
+    timeout_policy: TimeoutPolicy = "FAIL"
+    timeout_handler: Movement | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
+    request_id: str = ""
+    parent: dict[str, Any] | None = None
+    config: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class StepDone:
-    """An attempt ended with a decision."""
+    """An attempt of `execute` ended with a decision; `writes` are what it changed."""
 
     step_execution_id: str
     attempt: int
     decision: Decision
+    writes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitDone:
+    """An attempt of `wait_for` ended with what to wait for; `writes` are what it changed."""
+
+    step_execution_id: str
+    attempt: int
+    wait: dict[str, Any]
+    writes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,100 @@ class StepFailed:
         attempt: The last attempt's number.
         failure: Why it ended.
         recovery: Where `on_execute_failure_proceed_to` leads, or None to fail the Flow.
+        method: Which of its methods failed.
     """
 
     step_execution_id: str
     attempt: int
     failure: Failure
     recovery: Movement | None = None
+    method: Method = "execute"
+
+
+@dataclass(frozen=True, slots=True)
+class TimerFired:
+    """A timer of a waiting Step is due, or was skipped; `condition` is its place in the wait."""
+
+    step_execution_id: str
+    condition: int
+    skipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Values for a Channel from outside the run; a repeated `request_id` changes nothing."""
+
+    channel: str
+    values: list[Any]
+    source: str = ""
+    request_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RpcBegin:
+    """An RPC asks for its locks, once; it holds them until it is done, or `until`."""
+
+    request_id: str
+    locks: list[str]
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class RpcDone:
+    """An RPC has run.
+
+    Args:
+        request_id: Whose locks end; a repeated one changes nothing.
+        name: The RPC's name.
+        writes: What it changed.
+        movements: Steps that it starts.
+        canceling_steps: Step types whose executions it cancels.
+        locked: Whether it holds locks.
+        version: The number of events that it saw, where it must have seen all of them.
+    """
+
+    request_id: str
+    name: str
+    writes: dict[str, Any] = field(default_factory=dict)
+    movements: tuple[Movement, ...] = ()
+    canceling_steps: list[str] = field(default_factory=list)
+    locked: bool = False
+    version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RpcExpired:
+    """An RPC has not come back in time; its locks end."""
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubFlowClosed:
+    """A SubFlow has ended; `result` is what its parent's Step is told."""
+
+    step_execution_id: str
+    condition: int
+    result: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ParentAdded:
+    """Another run waits for this one too; as in `Start.parent`."""
+
+    parent: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowTimeout:
+    """The run's timeout is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChanged:
+    """What the run asks of the runtime has changed."""
+
+    config: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +198,37 @@ class KnobsChanged:
     overrides: dict[str, Any]
 
 
-Message = Start | StepDone | StepFailed | Stop | KnobsChanged
+Message = (
+    Start
+    | StepDone
+    | WaitDone
+    | StepFailed
+    | TimerFired
+    | Published
+    | RpcBegin
+    | RpcDone
+    | RpcExpired
+    | SubFlowClosed
+    | ParentAdded
+    | FlowTimeout
+    | ConfigChanged
+    | Stop
+    | KnobsChanged
+)
 _KINDS: dict[str, type[Message]] = {
     "start": Start,
     "step_done": StepDone,
+    "wait_done": WaitDone,
     "step_failed": StepFailed,
+    "timer_fired": TimerFired,
+    "published": Published,
+    "rpc_begin": RpcBegin,
+    "rpc_done": RpcDone,
+    "rpc_expired": RpcExpired,
+    "subflow_closed": SubFlowClosed,
+    "parent_added": ParentAdded,
+    "flow_timeout": FlowTimeout,
+    "config_changed": ConfigChanged,
     "stop": Stop,
     "knobs_changed": KnobsChanged,
 }
@@ -122,13 +237,18 @@ _NAMES = {type_: name for name, type_ in _KINDS.items()}
 
 def encode_message(message: Message) -> str:
     """Write a message as the JSON text that a store keeps."""
-    return to_text({"kind": _NAMES[type(message)], **_plain(message)})
+    return to_text({"kind": _NAMES[type(message)], **plain(message)})
+
+
+def plain(message: Message) -> dict[str, Any]:
+    """Give a message's plain JSON form without its kind."""
+    # Not `asdict`, which copies every item of what are plain documents already.
+    return {each.name: _plain(getattr(message, each.name)) for each in fields(message)}
 
 
 def _plain(value: Any) -> Any:
-    # Not `asdict`, which copies every item of what are plain documents already.
-    if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Decision | Movement | Failure):
+        return value.to_json()
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
@@ -140,140 +260,70 @@ def decode_message(text: str) -> Message:
     """
     document = check_fields(from_text(text, "message"), {"kind": str}, "message")
     kind = document["kind"]
-    check_choice(kind, _READERS, "message kind")
+    check_choice(kind, _KINDS, "message kind")
+    message: Message = message_from(document, _KINDS[kind])
+    return message
+
+
+def message_from(document: Any, type_: type[Any]) -> Any:
+    """Read the plain JSON form of a message of one type.
+
+    Raises:
+        DocumentError: It is no such document.
+    """
+    check_fields(document, _FIELDS[type_], _NAMES[type_])
     try:
-        return _READERS[kind](document)
+        return type_(**{name: _read(type_, name, document[name]) for name in _FIELDS[type_]})
     except RecursionError:
         message = "message is nested too deeply"
         raise DocumentError(message) from None
 
 
-@overload
-def movement_from(document: dict[str, Any]) -> Movement: ...
+def _read(type_: type[Any], name: str, value: Any) -> Any:
+    if name in _PARTS:
+        return _PARTS[name](value)
+    if (type_, name) in _NAMED:
+        check_names(value, f"{_NAMES[type_]} {name}")
+    if (type_, name) in _CHOICES:
+        check_choice(value, _CHOICES[type_, name], f"{_NAMES[type_]} {name}")
+    return value
 
 
-@overload
-def movement_from(document: dict[str, Any] | None) -> Movement | None: ...
-
-
-def movement_from(document: dict[str, Any] | None) -> Movement | None:
-    """Read a Movement's plain JSON form; None stays None.
-
-    Raises:
-        DocumentError: It is no movement.
-    """
-    return None if document is None else _movement(document)
-
-
-def failure_from(document: dict[str, Any] | None) -> Failure | None:
-    """Read a Failure's plain JSON form; None stays None.
-
-    Raises:
-        DocumentError: It is no failure.
-    """
-    return None if document is None else _failure(document)
-
-
-def decision_from(document: dict[str, Any]) -> Decision:
-    """Read a Decision's plain JSON form.
-
-    Raises:
-        DocumentError: It is no decision.
-    """
-    check_fields(document, _DECISION, "decision")
-    check_choice(document["kind"], get_args(DecisionKind), "decision kind")
-    movements = tuple(_movement(movement) for movement in document["movements"])
-    return Decision(
-        document["kind"],
-        movements,
-        document["output"],
-        document["has_output"],
-        document["reason"],
-    )
-
-
-_MAYBE_OBJECT = (dict, type(None))
-_MOVEMENT: Fields = {"step_type": str, "input": object, "options": _MAYBE_OBJECT}
-_FAILURE: Fields = {"error_type": str, "detail": str}
-_DECISION: Fields = {
-    "kind": str,
-    "movements": (list, tuple),
-    "output": object,
-    "has_output": bool,
-    "reason": str,
+_TYPES: dict[str, Any] = {
+    "str": str,
+    "int": int,
+    "bool": bool,
+    "float": NUMBER,
+    "int | None": (int, type(None)),
+    "Any": object,
+    "list[Any]": list,
+    "list[str]": list,
+    "dict[str, Any]": dict,
+    "dict[str, Any] | None": (dict, type(None)),
+    "Decision": dict,
+    "Failure": dict,
+    "Movement | None": (dict, type(None)),
+    "tuple[Movement, ...]": list,
+    "StopKind": str,
+    "Method": str,
+    "TimeoutPolicy": str,
 }
-_START: Fields = {
-    "flow_id": str,
-    "flow_type": str,
-    "input": object,
-    "start_step": _MAYBE_OBJECT,
-    "overrides": dict,
+_PARTS: dict[str, Any] = {
+    "decision": decision_from,
+    "failure": failure_from,
+    "recovery": movement_from,
+    "start_step": movement_from,
+    "timeout_handler": movement_from,
+    "writes": writes_from,
+    "wait": wait_from,
+    "movements": lambda documents: tuple(movement_from(each) for each in documents),
 }
-_DONE: Fields = {"step_execution_id": str, "attempt": int, "decision": dict}
-_FAILED: Fields = {
-    "step_execution_id": str,
-    "attempt": int,
-    "failure": dict,
-    "recovery": _MAYBE_OBJECT,
+_NAMED = {(RpcBegin, "locks"), (RpcDone, "canceling_steps")}
+_CHOICES: dict[tuple[type, str], tuple[str, ...]] = {
+    (Stop, "type"): ("CANCEL", "TERMINATE", "FAIL"),
+    (StepFailed, "method"): ("wait_for", "execute"),
+    (Start, "timeout_policy"): ("FAIL", "CANCEL", "HANDLER"),
 }
 
 
-def _movement(document: Any) -> Movement:
-    check_fields(document, _MOVEMENT, "movement")
-    options = document["options"]
-    if options is not None:
-        StepSettings.from_json(options)
-    return Movement(document["step_type"], document["input"], options)
-
-
-def _failure(document: Any) -> Failure:
-    check_fields(document, _FAILURE, "failure")
-    last_error = failure_from(document.get("last_error"))
-    return Failure(document["error_type"], document["detail"], last_error)
-
-
-def _start(document: dict[str, Any]) -> Start:
-    check_fields(document, _START, "start")
-    return Start(
-        document["flow_id"],
-        document["flow_type"],
-        document["input"],
-        movement_from(document["start_step"]),
-        document["overrides"],
-    )
-
-
-def _step_done(document: dict[str, Any]) -> StepDone:
-    check_fields(document, _DONE, "step_done")
-    decision = decision_from(document["decision"])
-    return StepDone(document["step_execution_id"], document["attempt"], decision)
-
-
-def _step_failed(document: dict[str, Any]) -> StepFailed:
-    check_fields(document, _FAILED, "step_failed")
-    return StepFailed(
-        document["step_execution_id"],
-        document["attempt"],
-        _failure(document["failure"]),
-        movement_from(document["recovery"]),
-    )
-
-
-def _stop(document: dict[str, Any]) -> Stop:
-    check_fields(document, {"type": str, "reason": str}, "stop")
-    check_choice(document["type"], get_args(StopKind), "stop type")
-    return Stop(document["type"], document["reason"])
-
-
-def _knobs_changed(document: dict[str, Any]) -> KnobsChanged:
-    check_fields(document, {"overrides": dict}, "knobs_changed")
-    return KnobsChanged(document["overrides"])
-
-
-_READERS: dict[str, Callable[[dict[str, Any]], Message]] = {
-    "start": _start,
-    "step_done": _step_done,
-    "step_failed": _step_failed,
-    "stop": _stop,
-    "knobs_changed": _knobs_changed,
-}
+_FIELDS = {type_: {each.name: _TYPES[str(each.type)] for each in fields(type_)} for type_ in _NAMES}

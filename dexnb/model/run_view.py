@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from dexnb.model.attempt_marks import begin_phase, end_phase
+from dexnb.model.data_view import apply_data, new_data, new_step_data
 from dexnb.model.event import Event
 
-MOST_MARKS = 600
-"""Call and sleep marks kept per attempt; beyond it the oldest half is merged into buckets."""
-
-MERGED = 10
 MOST_BEATS = 600
 MOST_ROWS = 500
 """Stream messages, log lines and notes kept, each."""
@@ -54,6 +52,7 @@ def new_view() -> View:
         "log": [],
         "log_count": 0,
         "notes": [],
+        **new_data(),
     }
 
 
@@ -72,6 +71,9 @@ def apply(view: View, event: Event) -> None:
     change = _CHANGES.get(event.kind)
     if change is not None:
         change(view, event)
+    note = apply_data(view, event)
+    if note:
+        _add_note(view, event, note)
 
 
 def _flow_started(view: View, event: Event) -> None:
@@ -104,6 +106,7 @@ def _step(view: View, event: Event) -> View:
         "recovery_error": None,
         "retry_at": None,
         "attempts": [],
+        **new_step_data(),
     }
     # Executions of a Step are numbered as they are scheduled.
     known = view["executions"].get(step_type, 0)
@@ -141,14 +144,27 @@ def _step_cancelled(view: View, event: Event) -> None:
     _end_step(view, event, "cancelled")
 
 
-def _end_step(view: View, event: Event, outcome: str) -> None:
+def _wait_started(view: View, event: Event) -> None:
+    _close_attempts(view, event, "wait")
+
+
+def _wait_failed(view: View, event: Event) -> None:
+    _close_attempts(view, event, "failed")
+
+
+def _close_attempts(view: View, event: Event, outcome: str) -> View:
     step = _step(view, event)
-    step["ended_at"] = event.time
-    step["outcome"] = outcome
     step["retry_at"] = None
     for attempt in step["attempts"]:
         if attempt["ended_at"] is None:
             _close_attempt(attempt, event.time, outcome)
+    return step
+
+
+def _end_step(view: View, event: Event, outcome: str) -> None:
+    step = _close_attempts(view, event, outcome)
+    step["ended_at"] = event.time
+    step["outcome"] = outcome
     view["ended"].append(event.step_execution_id)
     if len(view["ended"]) > MOST_ENDED:
         view["steps"].pop(view["ended"].pop(0), None)
@@ -199,6 +215,7 @@ def _attempt(view: View, event: Event) -> View:
 def _new_attempt(step: View, event: Event) -> View:
     made: View = {
         "attempt": event.attempt,
+        "method": event.payload.get("method", "execute"),
         "started_at": event.time,
         "ended_at": None,
         "outcome": "",
@@ -241,7 +258,7 @@ def _attempt_ended(view: View, event: Event) -> None:
 
 
 def _close_attempt(attempt: View, time: float, outcome: str) -> None:
-    _end_phase(attempt, time)
+    end_phase(attempt, time)
     attempt["phase"] = ""
     attempt["ended_at"] = time
     attempt["outcome"] = outcome
@@ -259,45 +276,13 @@ def _retry_scheduled(view: View, event: Event) -> None:
 def _round_call(view: View, event: Event) -> None:
     attempt = _attempt(view, event)
     attempt["rounds"] += 1
-    _begin_phase(attempt, event, "call")
+    begin_phase(attempt, event, "call")
 
 
 def _round_sleep(view: View, event: Event) -> None:
     attempt = _attempt(view, event)
     attempt["sleeps"] += 1
-    _begin_phase(attempt, event, "sleep")
-
-
-def _begin_phase(attempt: View, event: Event, phase: str) -> None:
-    _end_phase(attempt, event.time)
-    attempt["phase"] = phase
-    attempt["phase_since"] = event.time
-    attempt["phase_line"] = event.payload["line"]
-    attempt["phase_what"] = event.payload["what"]
-
-
-def _end_phase(attempt: View, time: float) -> None:
-    if attempt["phase"]:
-        in_call = time - attempt["phase_since"] if attempt["phase"] == "call" else 0.0
-        marks = attempt["marks"]
-        marks.append([attempt["phase"], attempt["phase_since"], time, in_call])
-        if len(marks) > MOST_MARKS:
-            attempt["marks"] = _merge(marks[: MOST_MARKS // 2]) + marks[MOST_MARKS // 2 :]
-
-
-def _merge(marks: list[list[Any]]) -> list[list[Any]]:
-    return [
-        ["many", part[0][1], part[-1][2], _plain_sum(mark[3] for mark in part)]
-        for part in (marks[start : start + MERGED] for start in range(0, len(marks), MERGED))
-    ]
-
-
-def _plain_sum(values: Iterable[float]) -> float:
-    # Not sum(), which from Python 3.12 on compensates rounding as the page's fold does not.
-    total = 0.0
-    for value in values:
-        total += value
-    return total
+    begin_phase(attempt, event, "sleep")
 
 
 def _heartbeat(view: View, event: Event) -> None:
@@ -350,7 +335,9 @@ def _note(view: View, event: Event) -> None:
 
 
 def _add_note(view: View, event: Event, text: str) -> None:
-    _row(view, "notes", event, kind=event.kind, text=text, payload=event.payload)
+    # What was written shows elsewhere, and may be large.
+    payload = {name: value for name, value in event.payload.items() if name != "writes"}
+    _row(view, "notes", event, kind=event.kind, text=text, payload=payload)
 
 
 def _row(view: View, name: str, event: Event, **values: Any) -> None:
@@ -370,6 +357,8 @@ def _row(view: View, name: str, event: Event, **values: Any) -> None:
 _CHANGES: dict[str, Any] = {
     "flow_started": _flow_started,
     "step_scheduled": _step_scheduled,
+    "wait_started": _wait_started,
+    "wait_failed": _wait_failed,
     "step_completed": _step_completed,
     "step_failed": _step_failed,
     "step_cancelled": _step_cancelled,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -13,6 +14,7 @@ Durability = Literal["SYNC", "ASYNC"]
 DEFAULT_METHOD_TIMEOUT = 7200.0
 DEFAULT_HEARTBEAT_TIMEOUT = 60.0
 MINIMUM_HEARTBEAT_TIMEOUT = 10.0
+DEFAULT_RPC_TIMEOUT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +50,17 @@ class RetrySettings:
             return self.maximum_interval
         return min(delay, self.maximum_interval)
 
-    def allows_another(self, attempt: int, elapsed: float) -> bool:
-        """Tell whether attempt `attempt` may be followed by another, `elapsed` after the first."""
+    def allows_another(self, attempt: int, elapsed: float, delay: float) -> bool:
+        """Tell whether attempt `attempt` may be followed by another.
+
+        Args:
+            attempt: The number of the attempt that has failed.
+            elapsed: Seconds since the first delivery.
+            delay: Seconds before the next attempt.
+        """
         if self.maximum_attempts and attempt >= self.maximum_attempts:
             return False
-        return elapsed + self.delay_after(attempt) < self.total_duration
+        return elapsed + delay < self.total_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +68,18 @@ class StepSettings:
     """The settings that an attempt runs under, in seconds.
 
     Args:
-        execute_method_timeout: Longest run of one attempt.
+        execute_method_timeout: Longest run of one attempt of execute.
         heartbeat_timeout: Longest time between two signs of life of a running attempt.
-        retry: When a failed attempt is tried again.
+        retry: When a failed attempt of execute is tried again.
         durability: ASYNC lets acknowledgements commit without waiting for the disk.
         recovery: Step type that follows when no retry is left, or None.
         recovery_options: The settings that replace that Step's own, as plain JSON, or None.
+        recovery_plan: What a turn must know of that Step under those settings; None for nothing.
+        wait_for_method_timeout: Longest run of one attempt of wait_for.
+        wait_for_retry: When a failed attempt of wait_for is tried again.
+        wait_for_durability: As durability, for wait_for.
+        explicit_sync: Whether SYNC was asked for, so that a run's config cannot change it.
+        wait_for_explicit_sync: The same, for wait_for.
     """
 
     execute_method_timeout: float = DEFAULT_METHOD_TIMEOUT
@@ -74,10 +88,36 @@ class StepSettings:
     durability: Durability = "SYNC"
     recovery: str | None = None
     recovery_options: dict[str, Any] | None = None
+    recovery_plan: dict[str, Any] | None = None
+    wait_for_method_timeout: float = DEFAULT_METHOD_TIMEOUT
+    wait_for_retry: RetrySettings = RetrySettings()
+    wait_for_durability: Durability = "SYNC"
+    explicit_sync: bool = False
+    wait_for_explicit_sync: bool = False
+
+    def durability_under(self, config: Mapping[str, Any], *, waits: bool = False) -> Durability:
+        """Give how safely a method's result is written in a run of this config.
+
+        What the Step says comes first, then the run's `step_durability`, then SYNC.
+        """
+        own = self.wait_for_durability if waits else self.durability
+        explicit = self.wait_for_explicit_sync if waits else self.explicit_sync
+        if own == "SYNC" and not explicit and config.get("step_durability") == "ASYNC":
+            return "ASYNC"
+        return own
 
     def to_json(self) -> dict[str, Any]:
-        """Give the plain JSON form that a movement carries."""
-        return asdict(self)
+        """Give the plain JSON form that a movement carries.
+
+        What only some Steps have is left out where it stands on its default.
+        """
+        document = asdict(self)
+        default = asdict(_DEFAULTS)
+        return {
+            name: value
+            for name, value in document.items()
+            if name in _SETTINGS or value != default[name]
+        }
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> StepSettings:
@@ -95,14 +135,20 @@ class StepSettings:
     @classmethod
     def _read(cls, document: Any) -> StepSettings:
         check_fields(document, _SETTINGS, "step settings")
-        check_choice(document["durability"], get_args(Durability), "step settings durability")
-        retry = check_fields(document["retry"], _RETRY, "retry settings")
-        if document["recovery_options"] is not None:
-            cls._read(document["recovery_options"])
-        values = {name: document[name] for name in _SETTINGS}
-        return cls(**{**values, "retry": RetrySettings(**{name: retry[name] for name in _RETRY})})
+        given = {name: kind for name, kind in _OPTIONAL.items() if name in document}
+        check_fields(document, given, "step settings")
+        values = {name: document[name] for name in (*_SETTINGS, *given)}
+        for name in {"durability", "wait_for_durability"} & values.keys():
+            check_choice(values[name], get_args(Durability), f"step settings {name}")
+        for name in {"retry", "wait_for_retry"} & values.keys():
+            retry = check_fields(values[name], _RETRY, "retry settings")
+            values[name] = RetrySettings(**{field: retry[field] for field in _RETRY})
+        if values["recovery_options"] is not None:
+            cls._read(values["recovery_options"])
+        return cls(**values)
 
 
+_DEFAULTS = StepSettings()
 _SETTINGS: Fields = {
     "execute_method_timeout": NUMBER,
     "heartbeat_timeout": NUMBER,
@@ -110,6 +156,14 @@ _SETTINGS: Fields = {
     "durability": str,
     "recovery": (str, type(None)),
     "recovery_options": (dict, type(None)),
+}
+_OPTIONAL: Fields = {
+    "recovery_plan": (dict, type(None)),
+    "wait_for_method_timeout": NUMBER,
+    "wait_for_retry": dict,
+    "wait_for_durability": str,
+    "explicit_sync": bool,
+    "wait_for_explicit_sync": bool,
 }
 _RETRY: Fields = {
     "initial_interval": NUMBER,

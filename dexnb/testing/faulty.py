@@ -43,6 +43,9 @@ class Fault:
         applied: The store does its part and only the answer is lost, as when a connection breaks
             after the commit.
         error: Raised in place of the injected `ProviderError`.
+        delay_after: Seconds on the loop's clock that pass before an answer comes.
+        cut: In place of an error, the way to the store ends here as in a killed process: see
+            `FaultyProvider.sever`. With `applied` the call still had its effect.
     """
 
     method: str
@@ -51,6 +54,8 @@ class Fault:
     delay: float = 0.0
     applied: bool = False
     error: Exception | None = None
+    delay_after: float = 0.0
+    cut: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a name that no call would ever match.
@@ -79,7 +84,8 @@ class Fault:
 class FaultyProvider(Provider):
     """Wraps a provider; passes every call on, but for those that a fault strikes.
 
-    `faults` may be changed at any time; `calls` counts the calls of each method.
+    `faults` may be changed at any time; `calls` counts the calls of each method; `severed` is set
+    when the way to the store has ended.
     """
 
     name: ClassVar[str] = "faulty"
@@ -89,23 +95,50 @@ class FaultyProvider(Provider):
         self.inner = inner
         self.faults = list(faults)
         self.calls: Counter[str] = Counter()
+        self.severed = asyncio.Event()
         if hasattr(inner, "clock"):
             self.clock = inner.clock
+
+    def struck(self, method: str, number: int) -> Iterable[Fault]:
+        """Give the faults that strike a call; a subclass may draw them instead.
+
+        Args:
+            method: The method's name.
+            number: Which of its calls, from 1.
+        """
+        return [fault for fault in self.faults if fault.strikes(method, number)]
+
+    def sever(self) -> None:
+        """End the way to the store for good: every call that is not done never comes back.
+
+        So the code that waits for it is left as in a killed process, and the store as that leaves
+        it. What parks in the store already must be cancelled by the caller.
+        """
+        self.severed.set()
 
     async def _pass(self, method: str, call: Callable[[], Awaitable[T]]) -> T:
         self.calls[method] += 1
         number = self.calls[method]
-        struck = [fault for fault in self.faults if fault.strikes(method, number)]
-        if delay := sum(fault.delay for fault in struck):
-            await asyncio.sleep(delay)
-        failing = [fault for fault in struck if fault.failure(number) is not None]
-        if not failing:
-            return await call()
-        if any(fault.applied for fault in failing):
-            await call()
-        error = failing[0].failure(number)
-        assert error is not None
-        raise error
+        struck = list(self.struck(method, number))
+        await self._wait(sum(fault.delay for fault in struck))
+        failing = [each for each in struck if each.cut or each.failure(number) is not None]
+        cut = any(fault.cut for fault in failing)
+        if not failing or any(fault.applied for fault in failing):
+            answer = await call()
+        if cut:
+            self.sever()
+        await self._wait(sum(fault.delay_after for fault in struck))
+        error = failing[0].failure(number) if failing else None
+        if error is not None:
+            raise error
+        return answer
+
+    async def _wait(self, seconds: float) -> None:
+        """Let time pass if it must; behind the cut for ever."""
+        if seconds and not self.severed.is_set():
+            await asyncio.sleep(seconds)
+        if self.severed.is_set():
+            await asyncio.get_running_loop().create_future()
 
     async def open(self, clock: Clock, owner: str) -> None:
         """Open the store."""

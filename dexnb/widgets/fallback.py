@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from dexnb.model.budget import seconds_text
+from dexnb.model.decision_name import written
 from dexnb.model.markup import escaped
 from dexnb.widgets.timeline_svg import Theme, clock_text, timeline_svg
 
@@ -40,6 +41,8 @@ def fallback_html(page: dict[str, Any], graph_svg: str, *, theme: Theme = "auto"
         f"<p><b>{escaped(page['title'])}</b> {_status(view)}</p>",
         graph_svg,
     ]
+    if page.get("outputs"):
+        parts.append(_table("Output", [[each["step"], each["value"]] for each in page["outputs"]]))
     if view["started_at"] is not None:
         parts += [timeline_svg(view, theme=theme), _executions(view), _messages(view)]
     return "".join([*parts, "</div>"])
@@ -83,7 +86,9 @@ def _executions(view: View) -> str:
             f"{beats} heartbeats",
             f"longest silence {seconds_text(silence)}",
         ]
-        rows.append([key, step["outcome"] or "running", ", ".join(facts), _checkpoint(attempts)])
+        rows.append(
+            [key, written(step["outcome"]) or "running", ", ".join(facts), _checkpoint(attempts)]
+        )
     return _table("Executions", rows)
 
 

@@ -11,6 +11,7 @@ import traitlets
 from dexnb.widgets.feed import Feed
 from dexnb.widgets.publisher import Publisher
 from dexnb.widgets.static_files import read_static
+from dexnb.widgets.switching import short_switches
 from dexnb.widgets.wire import bounded_page
 
 INITIAL_BYTES = 60_000
@@ -46,6 +47,7 @@ class LabWidget(anywidget.AnyWidget):
         )
         self.publisher = Publisher(self, feed, closed)
         self.on_msg(self._receive)
+        self._release_switches = short_switches.hold()
         self.publisher.start()
 
     def __repr__(self) -> str:
@@ -64,6 +66,7 @@ class LabWidget(anywidget.AnyWidget):
         """Close the comm and stop to publish; the run goes on."""
         if hasattr(self, "publisher"):
             self.publisher.close()
+            self._release_switches()
         super().close()
 
     def _receive(self, widget: Any, content: Any, buffers: Any) -> None:

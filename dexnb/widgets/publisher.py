@@ -21,6 +21,9 @@ from dexnb.widgets.routing import Route
 from dexnb.widgets.wire import bounded_page, documents
 
 BATCH_SECONDS = 0.0625
+REST_SECONDS = 0.02
+"""Between two looks at the least, however long the first took: the kernel has other work."""
+
 WHOLE_SECONDS = 1.0
 LEAST_SECONDS = 0.25
 """Least time between two whole pages where only whole pages keep up."""
@@ -28,7 +31,7 @@ LEAST_SECONDS = 0.25
 IDLE_SECONDS = 1.0
 """How often a run that nobody looks at, or that has ended, is looked at."""
 
-BYTES_PER_SECOND = 80_000
+BYTES_PER_SECOND = 160_000
 LARGEST_BATCH = 40_000
 
 
@@ -107,7 +110,9 @@ class Publisher:
             self.error = ""
         except Exception as error:  # noqa: BLE001 - a store that is busy or closed is asked again
             self.error = f"{type(error).__name__}: {error}"
-        return BATCH_SECONDS if self._viewed and self._running else IDLE_SECONDS
+        if self._viewed and self._running:
+            return max(REST_SECONDS, BATCH_SECONDS - (monotonic() - self._looked))
+        return IDLE_SECONDS
 
     def _publish(self) -> None:
         now = monotonic()

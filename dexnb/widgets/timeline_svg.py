@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any, Literal
 
+from dexnb.model.decision_name import written
 from dexnb.model.markup import escaped
 
 Theme = Literal["auto", "light", "dark"]
@@ -125,7 +126,7 @@ class _Timeline:
         if step["outcome"]:
             last = max([step["ended_at"] or 0.0, *(a["ended_at"] or 0.0 for a in attempts)])
             good = step["outcome"] in _GOOD
-            text = escaped(f"{'✓' if good else '✕'} {step['outcome']}", 22)
+            text = escaped(f"{'✓' if good else '✕'} {written(step['outcome'])}", 22)
             kind = "good" if good else "bad"
             x, anchor = self.x(last) + 5, "start"
             if x > WIDTH - RIGHT:

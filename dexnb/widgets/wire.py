@@ -7,6 +7,7 @@ from typing import Any
 
 from dexnb.model.event import Event
 from dexnb.model.json_text import to_text
+from dexnb.widgets.packing import packed_marks, packed_signs, packed_times, runs_of_signs
 
 LONGEST_TEXT = 4000
 """Letters of one value; what is cut stays JSON text where it was."""
@@ -40,15 +41,33 @@ def short(value: Any, name: str = "") -> Any:
 
 def bounded_page(page: dict[str, Any], limit: int = SNAPSHOT_BYTES) -> tuple[dict[str, Any], int]:
     """Give a page of at most `limit` bytes, and how many it has; its oldest details go first."""
-    view = short(page["view"])
-    page = {**page, "view": view}
+    view = page["view"]
+    page = {**page, "view": _packed(view)}
     size = len(to_text(page))
     most = 500
     while size > limit and most >= _LEAST_ROWS:
         most //= 2
-        page = {**page, "view": _thinned(view, most)}
+        page = {**page, "view": _packed(_thinned(view, most))}
         size = len(to_text(page))
     return page, size
+
+
+def _packed(view: dict[str, Any]) -> dict[str, Any]:
+    steps = {key: _packed_step(step) for key, step in view["steps"].items()}
+    return {**short({**view, "steps": {}}), "steps": steps}
+
+
+def _packed_step(step: dict[str, Any]) -> dict[str, Any]:
+    attempts = [_packed_attempt(attempt) for attempt in step["attempts"]]
+    return {**short({**step, "attempts": []}), "attempts": attempts}
+
+
+def _packed_attempt(attempt: dict[str, Any]) -> dict[str, Any]:
+    details = {
+        "beats": packed_times(attempt["beats"]) if attempt["beats"] else [],
+        "marks": packed_marks(attempt["marks"]) if attempt["marks"] else [],
+    }
+    return {**short({**attempt, "beats": [], "marks": []}), **details}
 
 
 def _thinned(view: dict[str, Any], most: int) -> dict[str, Any]:
@@ -71,5 +90,8 @@ def _thin_step(step: dict[str, Any], most: int) -> dict[str, Any]:
 
 
 def documents(events: Iterable[Event]) -> list[dict[str, Any]]:
-    """Give events as they are sent."""
-    return [event_document(event) for event in events]
+    """Give events as they are sent: the many signs of an attempt as one document."""
+    return [
+        event_document(run[0]) if len(run) == 1 else short(packed_signs(run))
+        for run in runs_of_signs(events)
+    ]

@@ -12,7 +12,7 @@ import pytest
 from dexnb.cli import main
 from dexnb.examples.polling import PollingFlow
 from dexnb.model.event import load_log
-from dexnb.model.run_state import fold
+from dexnb.model.history import fold
 
 POLLING = "dexnb.examples.polling:PollingFlow"
 VIRTUAL = ("--clock", "virtual", "--db", "memory:")

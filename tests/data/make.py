@@ -1,7 +1,7 @@
 """Makes the event logs of this folder and the folds beside each: `python -m tests.data.make`.
 
-Each log is of a real run on the virtual clock, so that it is the same each time; only the run's id
-is replaced, which the engine draws at random. Python and TypeScript fold the same logs:
+Each log is of a real run on the virtual clock, so that it is the same each time; only the ids that
+the engine draws at random are replaced. Python and TypeScript fold the same logs:
 `NAME.state.json` is the fold of the history, `NAME.view.json` that of the whole log.
 """
 
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from dexnb import (
     Flow,
     PersistenceSchema,
     RetryPolicy,
+    StartFlowOptions,
     Step,
     StepDecision,
     StepList,
@@ -38,9 +40,11 @@ from dexnb import (
 from dexnb.engine import Runtime
 from dexnb.engine.run import AsyncRun
 from dexnb.model.event import Event, load_log, save_log
-from dexnb.model.run_state import RunState, fold
+from dexnb.model.history import fold
+from dexnb.model.run_state import RunState
 from dexnb.model.run_view import view_of
 from dexnb.providers import MemoryProvider
+from tests.data import orders
 
 HERE = Path(__file__).parent
 POLL_INTERVAL = timedelta(seconds=2)
@@ -187,22 +191,25 @@ class Made(Flow[Any]):
         return PersistenceSchema.of(PROGRESS)
 
 
-async def to_the_end(run: AsyncRun) -> None:
+async def to_the_end(runtime: Runtime, run: AsyncRun) -> None:
     """Wait for the end."""
     await run.wait()
 
 
-async def half_way(run: AsyncRun) -> None:
+async def half_way(runtime: Runtime, run: AsyncRun) -> None:
     """Turn a knob and wait until the first round is over."""
     await asyncio.sleep(1)
     await run.set_knob("POLL_INTERVAL", 4)
     await asyncio.sleep(5)
 
 
-def stopped(kind: Any, reason: str) -> Callable[[AsyncRun], Awaitable[None]]:
+Until = Callable[[Runtime, AsyncRun], Awaitable[AsyncRun | None]]
+
+
+def stopped(kind: Any, reason: str) -> Until:
     """Stop the run on its way, and wait for the end."""
 
-    async def stop(run: AsyncRun) -> None:
+    async def stop(runtime: Runtime, run: AsyncRun) -> None:
         """Stop it."""
         await asyncio.sleep(30)
         await run.stop(kind, reason)
@@ -213,16 +220,18 @@ def stopped(kind: Any, reason: str) -> Callable[[AsyncRun], Awaitable[None]]:
 
 @dataclass(frozen=True)
 class Scene:
-    """A run to log: the Flow, its input and how far it goes."""
+    """A run to log: the Flow, its input and how far it goes; `until` may give another run."""
 
     flow: Flow[Any]
     input: Any
-    until: Callable[[AsyncRun], Awaitable[None]] = to_the_end
+    until: Until = to_the_end
     overrides: dict[str, Any] | None = None
+    options: StartFlowOptions | None = None
 
 
 POLLING = Made("Polling", StartJob(), AwaitJob())
 WAITING = Made("Waiting", Endless())
+ORDERED: dict[str, Any] = {"flow": orders.ORDER, "input": 1, "options": orders.STARTED}
 SCENES = {
     "completed_after_a_retry": Scene(POLLING, "job"),
     "failed_by_recovery": Scene(Made("Recovering", Failing(), Recover()), 7),
@@ -230,20 +239,37 @@ SCENES = {
     "cancelled": Scene(WAITING, None, stopped("CANCEL", "")),
     "failed_from_outside": Scene(WAITING, None, stopped("FAIL", "enough \U0001f98a")),
     "still_running": Scene(POLLING, "job", half_way, {"POLL_INTERVAL": 3}),
+    "ordered": Scene(**ORDERED, until=orders.ordered),
+    "still_collecting": Scene(**ORDERED, until=orders.half_collected),
+    "still_queued": Scene(**ORDERED, until=orders.queued),
+    "taken_back": Scene(**ORDERED, until=orders.taken_back),
+    "with_two_parents": Scene(**ORDERED, until=orders.with_two_parents),
+    "timed_out": Scene(orders.Limited(), None, orders.timed_out, options=orders.LIMITED),
 }
 
 
 async def _events(name: str, scene: Scene) -> Sequence[Event]:
     async with Runtime(MemoryProvider()) as runtime:
-        run = await runtime.start(scene.flow, name, scene.input, overrides=scene.overrides)
-        await scene.until(run)
+        started = await runtime.start(
+            scene.flow, name, scene.input, overrides=scene.overrides, options=scene.options
+        )
+        run = await scene.until(runtime, started) or started
         return await run.events()
 
 
 def run(name: str) -> list[Event]:
-    """Run a scene and give its log, with `run-NAME` for the run's id."""
+    """Run a scene and give its log, with `run-NAME` for the run's id and `id-N` for others."""
     events = Clock.virtual().run(_events(name, SCENES[name]))
-    return [replace(event, run_id=f"run-{name}") for event in events]
+    known = {events[0].run_id: f"run-{name}"}
+
+    def plain(drawn: re.Match[str]) -> str:
+        return known.setdefault(drawn[0], f"id-{len(known)}")
+
+    texts = (_DRAWN.sub(plain, json.dumps(event.to_json())) for event in events)
+    return [Event.from_json(json.loads(text)) for text in texts]
+
+
+_DRAWN = re.compile(r"(?<=\")[0-9a-f]{32}(?=\")")
 
 
 def state_of(events: Iterable[Event]) -> RunState:

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, ParamSpec
 from dexnb import Clock, Flow, PersistenceSchema, RetryPolicy, Step, StepList, StepOptions, Stream
 from dexnb.engine import AsyncRun, FlowResult, Runtime, RuntimeOptions, capture
 from dexnb.model.event import Event
-from dexnb.model.run_state import fold
+from dexnb.model.history import fold
 from dexnb.providers import MemoryProvider, Provider
 
 P = ParamSpec("P")

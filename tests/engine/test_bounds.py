@@ -60,6 +60,7 @@ def step_options(draw: st.DrawFn) -> StepOptions:
     return StepOptions(draw(seconds), draw(seconds), policy)
 
 
+@pytest.mark.rule("2.4/total-bound")
 @given(
     step_options(),
     st.floats(0.02, 30.0),
@@ -96,6 +97,7 @@ def test_the_whole_wait_is_at_most_total_duration_plus_one_method_timeout(
     Clock.virtual().run(main())
 
 
+@pytest.mark.rule("2.4/total-gates", "2.12/total")
 @with_runtime
 async def test_total_duration_never_cuts_a_running_attempt(runtime: Runtime) -> None:
     """It gates retries: an attempt that began in time may end long behind it."""
@@ -109,6 +111,7 @@ async def test_total_duration_never_cuts_a_running_attempt(runtime: Runtime) -> 
     assert clock() == pytest.approx(20)
 
 
+@pytest.mark.rule("2.5/ends", "2.4/budget-runs")
 @with_runtime
 async def test_no_retry_begins_behind_total_duration(runtime: Runtime) -> None:
     """A delay that would lead past the budget is not waited for."""
@@ -125,6 +128,7 @@ async def test_no_retry_begins_behind_total_duration(runtime: Runtime) -> None:
     assert clock() == pytest.approx(9.0)
 
 
+@pytest.mark.rule("2.4/method-timeout-execute", "2.4/timeout-texts")
 @with_runtime
 async def test_a_timed_out_attempt_fails_with_start_to_close(runtime: Runtime) -> None:
     """The method timeout ends an attempt that beats all the time."""
@@ -142,6 +146,7 @@ async def test_a_timed_out_attempt_fails_with_start_to_close(runtime: Runtime) -
     )
 
 
+@pytest.mark.rule("2.3/silence", "2.4/heartbeat-timeout")
 @with_runtime
 async def test_a_silent_attempt_fails_with_heartbeat(runtime: Runtime) -> None:
     """The heartbeat timeout counts from the last sign of life."""
@@ -164,6 +169,7 @@ async def test_a_silent_attempt_fails_with_heartbeat(runtime: Runtime) -> None:
     }
 
 
+@pytest.mark.rule("2.3/liveness-stream")
 @with_runtime
 async def test_a_stream_write_keeps_the_step_alive(runtime: Runtime) -> None:
     """A Step that only writes messages is not judged silent."""
@@ -180,6 +186,7 @@ async def test_a_stream_write_keeps_the_step_alive(runtime: Runtime) -> None:
     assert [message.value for message in await run.stream(PROGRESS)] == list("0123456789")
 
 
+@pytest.mark.rule("2.5/count")
 @with_runtime
 async def test_maximum_attempts_counts_the_first(runtime: Runtime) -> None:
     """Three attempts in all, and their numbers are seen by the Step."""
@@ -193,6 +200,7 @@ async def test_maximum_attempts_counts_the_first(runtime: Runtime) -> None:
     assert seen == [1, 2, 3]
 
 
+@pytest.mark.rule("2.5/delay")
 @with_runtime
 async def test_delays_grow_up_to_the_maximum_interval(runtime: Runtime) -> None:
     """1 s, doubling, at most 100 s, until the four hours of the default are over."""
@@ -216,6 +224,7 @@ async def exhausted(fails: Any, **settings: Any) -> tuple[FlowResult, dict[str, 
         return await finished(run), failure_of(await history(run))
 
 
+@pytest.mark.rule("2.4/schedule-to-close", "2.4/budget-text")
 @virtual
 async def test_schedule_to_close_carries_the_last_real_error() -> None:
     """The budget's end does not hide what went wrong."""
@@ -253,6 +262,7 @@ async def test_a_timeout_keeps_the_last_real_error_beside_it() -> None:
     assert failure["last_error"]["last_error"]["detail"] == "boom 2"
 
 
+@pytest.mark.rule("2.5/ends")
 @virtual
 async def test_the_last_of_maximum_attempts_fails_with_its_own_error() -> None:
     """Attempts that are used up are no timeout."""
@@ -281,6 +291,7 @@ async def test_method_and_heartbeat_clocks_start_when_the_step_starts(runtime: R
     assert order == [f"flow-{number}" for number in range(5)]
 
 
+@pytest.mark.rule("2.5/visible")
 @with_runtime
 async def test_a_retry_keeps_the_time_of_the_first_attempt(runtime: Runtime) -> None:
     """`first_attempt_at` is the same for all retries, in whole seconds."""

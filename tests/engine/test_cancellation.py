@@ -143,6 +143,7 @@ def test_cleanup_calls_still_work_after_the_end(
     virtual(main)()
 
 
+@pytest.mark.rule("2.7/late")
 @with_runtime
 async def test_the_next_call_of_an_async_step_fails_at_once(runtime: Runtime) -> None:
     """A Step that goes on after its end cannot ask, sleep or beat any more."""
@@ -275,6 +276,7 @@ async def test_recovery_follows_a_silent_step_that_never_lets_go(runtime: Runtim
     assert (await finished(await runtime.start(made, "flow"))).output == "Heartbeat"
 
 
+@pytest.mark.rule("2.7/stop-cancel", "2.7/stop-terminate", "2.7/stop-fail", "2.7/async")
 @pytest.mark.parametrize("kind", KINDS)
 @with_runtime
 async def test_a_stop_reaches_the_running_step_at_once(runtime: Runtime, kind: StopKind) -> None:

@@ -81,6 +81,7 @@ def give_up() -> None:
     raise asyncio.CancelledError
 
 
+@pytest.mark.rule("2.3/flushed-on-error", "2.3/throttled", "2.3/handed-over")
 @pytest.mark.parametrize("ending", [boom, give_up, None], ids=["exception", "cancel", "heartbeat"])
 def test_a01_the_newest_of_fifty_beats_is_read_after_a_failure(
     ending: Callable[[], Any] | None,

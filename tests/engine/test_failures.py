@@ -96,6 +96,7 @@ async def test_whatever_a_step_raises_is_its_failure_and_never_ends_the_engine(
     assert (await finished(other)).output == 5
 
 
+@pytest.mark.rule("2.4/exception")
 @pytest.mark.parametrize(
     ("error", "name", "detail"),
     [
@@ -117,6 +118,7 @@ async def test_an_error_is_named_by_module_and_text(
     assert (failure["error_type"], failure["detail"]) == (name, detail)
 
 
+@pytest.mark.rule("2.4/exception-limits")
 @with_runtime
 async def test_a_text_of_two_megabytes_is_cut(runtime: Runtime) -> None:
     """Neither history nor telemetry grows with what a server once answered."""
@@ -127,6 +129,7 @@ async def test_a_text_of_two_megabytes_is_cut(runtime: Runtime) -> None:
     assert runtime.engine.telemetry.bytes < 50_000
 
 
+@pytest.mark.rule("2.6/recovery-error", "2.4/budget-text")
 @with_runtime
 async def test_a_recovery_step_gets_type_detail_and_last_error(runtime: Runtime) -> None:
     """And the same input; an ordinary Step has no recovery error."""
@@ -215,6 +218,7 @@ async def no_reason(context: AsyncContext, input: Any) -> StepDecision:
     return force_fail(None)  # type: ignore[arg-type]  # the mistake under test
 
 
+@pytest.mark.rule("2.4/invalid-result", "2.10/refuse-reason")
 @pytest.mark.parametrize(
     ("mistaken", "words"),
     [

@@ -25,6 +25,7 @@ async def status() -> str:
     return "RUNNING"
 
 
+@pytest.mark.rule("2.3/no-history")
 @virtual
 async def test_a17_fifty_thousand_unchanged_rounds_leave_less_than_twenty_rows(
     capsys: pytest.CaptureFixture[str],

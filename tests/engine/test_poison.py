@@ -13,8 +13,8 @@ from dexnb import StepDecision, graceful_complete
 from dexnb.engine import Runtime
 from dexnb.flow.context import AsyncContext
 from dexnb.model.event import Event
+from dexnb.model.history import fold
 from dexnb.model.json_text import to_text
-from dexnb.model.run_state import fold
 from dexnb.providers import Commit, Handlers, MemoryProvider, NewMessage, WorkItem
 from tests.engine.flows import (
     failure_of,

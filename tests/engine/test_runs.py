@@ -9,7 +9,13 @@ import pytest
 
 from dexnb import Flow, Step, StepDecision, StepList, graceful_complete
 from dexnb.engine import Runtime
-from dexnb.errors import FlowAlreadyStartedError, RunNotFound, RuntimeClosed, WaitTimeout
+from dexnb.errors import (
+    DexnbWarning,
+    FlowAlreadyStartedError,
+    RunNotFound,
+    RuntimeClosed,
+    WaitTimeout,
+)
 from dexnb.flow.context import AsyncContext
 from dexnb.providers import MemoryProvider
 from tests.engine.flows import finished, flow, history, virtual, with_runtime
@@ -33,10 +39,12 @@ async def nap(context: AsyncContext, input: Any) -> StepDecision:
 
 @with_runtime
 async def test_start_attaches_to_an_open_id(runtime: Runtime) -> None:
-    """The same id and Flow give the run that is open, and its input stands."""
+    """The same id and Flow give the run that is open; its input stands, and another is told."""
     one = await runtime.start(flow(nap), "flow", 1)
-    two = await runtime.start(flow(nap), "flow", 2)
+    with pytest.warns(DexnbWarning, match="flow runs on with its input 1, and 2 is not used"):
+        two = await runtime.start(flow(nap), "flow", 2)
     assert two.run_id == one.run_id
+    assert (await runtime.start(flow(nap), "flow", 1)).run_id == one.run_id
     assert (await two.state()).input == 1
     assert len(await runtime.runs()) == 1
     await finished(two)

@@ -176,6 +176,7 @@ async def test_b15_an_acknowledgement_is_tried_for_as_long_as_the_lease_is_renew
     assert clock() > 150
 
 
+@pytest.mark.rule("2.4/dispatch")
 @virtual
 async def test_b20_twenty_storage_errors_use_no_attempt() -> None:
     """Only Steps that begin count: nothing is poison, and the attempt is the first."""

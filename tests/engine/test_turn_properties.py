@@ -6,12 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dexnb.engine import start_run, turn
+from dexnb.model.decision import Decision, Failure, Movement
 from dexnb.model.event import Event
+from dexnb.model.history import fold
 from dexnb.model.message import (
-    Decision,
-    Failure,
     Message,
-    Movement,
     Start,
     StepDone,
     StepFailed,
@@ -19,7 +18,7 @@ from dexnb.model.message import (
     decode_message,
     encode_message,
 )
-from dexnb.model.run_state import RunState, fold
+from dexnb.model.run_state import RunState
 
 NAMES = ("A", "B", "C")
 names = st.sampled_from(NAMES)

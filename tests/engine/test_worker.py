@@ -99,6 +99,7 @@ async def test_turns_have_slots_of_their_own(runtime: Runtime) -> None:
     assert clock() == pytest.approx(10)
 
 
+@pytest.mark.rule("2.3/lost-worker")
 @virtual
 async def test_a_redelivery_raises_the_visible_attempt_by_one() -> None:
     """An engine that is lost has used an attempt; the next one takes over when its lease ends."""
@@ -118,6 +119,7 @@ async def test_a_redelivery_raises_the_visible_attempt_by_one() -> None:
         assert started[-1] == 2
 
 
+@pytest.mark.rule("2.4/dispatch")
 @pytest.mark.parametrize("limit", ["attempts", "total_duration"])
 @virtual
 async def test_an_attempt_lost_with_its_engine_is_the_last_one_when_no_retry_is_left(

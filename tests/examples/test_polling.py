@@ -21,8 +21,8 @@ from dexnb.examples.polling import (
 from dexnb.jobs import Faults, HttpJobs, InProcessJobs, JobScript, JobState, JobStatus
 from dexnb.jobs.errors import JobUnavailable
 from dexnb.model.event import Event
+from dexnb.model.history import fold
 from dexnb.model.json_text import from_text
-from dexnb.model.run_state import fold
 from dexnb.providers import MemoryProvider
 
 QUEUED, RUNNING = JobState.QUEUED, JobState.RUNNING

@@ -76,7 +76,7 @@ class Plain(Step[str]):
 def flow_of(start: Any, *others: Any, streams: tuple[Stream[Any], ...] = ()) -> Made:
     """Give a Flow of these Steps and Streams."""
     steps = StepList.start_step(start).other_steps(*others)
-    return Made(lambda: steps, lambda: PersistenceSchema(streams))
+    return Made(lambda: steps, lambda: PersistenceSchema(streams=streams))
 
 
 def read(start: Any, *others: Any) -> RegisteredFlow:

@@ -6,6 +6,8 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from enum import Enum
+from types import GenericAlias
 from typing import Any, Protocol
 
 import pytest
@@ -123,6 +125,24 @@ def test_a_class_that_was_defined_again_is_told_from_the_old_one() -> None:
     old, new = cell(), cell()
     with pytest.raises(ValueMappingError, match=r"older or newer one of that name: run the cells"):
         check(new(1), old, "save")
+
+
+def cell_enum(**members: str) -> Any:
+    """Run the cell of an Enum; each time it makes another class."""
+    return Enum("State", members, module="__main__", qualname="State")
+
+
+def test_an_enum_whose_cell_was_run_again_is_taken_by_its_members() -> None:
+    """A run that goes on meets the class of before and that of now, alone and inside others."""
+    old, new = cell_enum(DONE="done"), cell_enum(DONE="done", OVER="over")
+    listed = GenericAlias(list, (old,))
+    assert check(new.DONE, old, "save") == check(old.DONE, old, "save")
+    assert check([new.DONE], listed, "save") == check([old.DONE], listed, "save")
+    with pytest.raises(ValueMappingError, match=r"older or newer one of that name: run the cells"):
+        check(new.OVER, old, "save")
+    swapped = cell_enum(OVER="done", DONE="over")
+    with pytest.raises(ValueMappingError, match=r"older or newer one of that name: run the cells"):
+        check(swapped.OVER, old, "save")
 
 
 def test_a_field_whose_annotation_cannot_be_resolved_is_named_with_the_fix() -> None:

@@ -312,7 +312,7 @@ def test_a_model_that_cannot_be_dumped_is_refused_with_its_path() -> None:
     """Its own error stands in the text."""
 
     class Broken(Model):
-        def model_dump(self, *, mode: str) -> dict[str, Any]:
+        def model_dump(self, *, mode: str, **options: bool) -> dict[str, Any]:
             message = "no such field"
             raise ValueError(message)
 

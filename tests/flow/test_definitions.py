@@ -222,10 +222,10 @@ def test_a_schema_of_another_kind_is_refused() -> None:
         assert text.endswith("return PersistenceSchema.of(...)")
     text = problem_of(flow_of(Plain(), streams=("a",)))  # type: ignore[arg-type]  # the mistake
     assert text == "F.get_persistence_schema is holding 'a': give Stream definitions"
-    text = problem_of(Made(lambda: steps, lambda: PersistenceSchema(5)))  # type: ignore[arg-type]  # the mistake
+    text = problem_of(Made(lambda: steps, lambda: PersistenceSchema(streams=5)))  # type: ignore[arg-type]  # the mistake
     assert text == "F.get_persistence_schema is holding 5: give Stream definitions"
     text = problem_of(Made(lambda: steps, lambda: PersistenceSchema.of(Stream)))
-    assert "PersistenceSchema.of got <class 'dexnb.flow.stream.Stream'>: give Stream defin" in text
+    assert "PersistenceSchema.of got <class 'dexnb.flow.stream.Stream'>: give Attribute," in text
 
 
 def test_a_stream_of_what_cannot_be_stored_is_refused() -> None:

@@ -9,8 +9,9 @@ from typing import Any, Optional
 
 import pytest
 
-from dexnb import AsyncContext, Context, Step, StepDecision, StepOutput, dead_end, heartbeat
-from dexnb.flow.handler import read_handler
+from dexnb import AsyncContext, Context, Step, StepDecision, StepOutput, Wait, dead_end, heartbeat
+from dexnb.flow.handler import TIMEOUT, read_handler
+from dexnb.flow.registry import read_flow
 from tests.flow.flows import flow_of, problem_of, problems_of
 from tests.flow.values import Client, Job, JobPage, Page, Row
 
@@ -177,14 +178,26 @@ RETURN = "F.S.execute return is"
 ARITY = "take (self, context, input), nothing else"
 WRONG: list[tuple[Any, str]] = [
     (_async_generator, "F.S.execute is an async generator: use async def without yield: await c"),
-    (_async_with_sync_context, f"{CONTEXT} Context: annotate it as AsyncContext in a Step of the"),
-    (_sync_with_async_context, f"{CONTEXT} AsyncContext: annotate it as Context in a Step of the"),
-    (_generator_with_async_context, f"{CONTEXT} AsyncContext: annotate it as Context in a Step of"),
+    (
+        _async_with_sync_context,
+        f"{CONTEXT} Context: annotate it as AsyncContext in a method of the",
+    ),
+    (
+        _sync_with_async_context,
+        f"{CONTEXT} AsyncContext: annotate it as Context in a method of the",
+    ),
+    (
+        _generator_with_async_context,
+        f"{CONTEXT} AsyncContext: annotate it as Context in a method of",
+    ),
     (
         _wrong_context,
-        f"{CONTEXT} dict[str, typing.Any]: annotate it as Context in a Step of the fo",
+        f"{CONTEXT} dict[str, typing.Any]: annotate it as Context in a method of the fo",
     ),
-    (_no_context, "F.S.execute context is not annotated: annotate it as Context in a Step of the"),
+    (
+        _no_context,
+        "F.S.execute context is not annotated: annotate it as Context in a method of the",
+    ),
     (_no_input, "F.S.execute input is not annotated: annotate the input's type, None for no input"),
     (_no_return, f"{RETURN} not annotated: annotate it as StepDecision"),
     (_returns_none, f"{RETURN} annotated as None: annotate it as StepDecision"),
@@ -238,6 +251,75 @@ def test_all_mistakes_of_one_method_are_listed_together() -> None:
 
     fields = {problem.where for problem in problems_of(flow_of(step_with(execute)))}
     assert fields == {f"F.S.execute {name}" for name in ("context", "input", "return")}
+
+
+async def _waits(self: Any, context: AsyncContext, input: str) -> Wait:
+    return Wait.skip_immediately()
+
+
+def _waits_plainly(self: Any, context: Context, input: str) -> Wait:
+    return Wait.skip_immediately()
+
+
+def _waits_yielding(self: Any, context: Context, input: str) -> Generator[StepOutput, None, Wait]:
+    yield heartbeat()
+    return Wait.skip_immediately()
+
+
+@pytest.mark.parametrize(
+    ("wait_for", "mode"),
+    [(_waits, "async"), (_waits_plainly, "sync"), (_waits_yielding, "generator")],
+)
+def test_a_wait_for_has_the_forms_of_an_execute(wait_for: Any, mode: str) -> None:
+    """In any mixture; a Step without one has none."""
+    kind = type("S", (Step,), {"execute": _asynchronous, "wait_for": wait_for})
+    step = read_flow(flow_of(kind())).steps["S"]
+    assert step.wait_for is not None
+    assert (step.wait_for.mode, step.wait_for.input_type, step.handler.mode) == (mode, str, "async")
+    assert read_flow(flow_of(step_with(_asynchronous))).steps["S"].wait_for is None
+
+
+@pytest.mark.parametrize(
+    ("wait_for", "text"),
+    [
+        (_asynchronous, "F.S.wait_for return is annotated as StepDecision: annotate it as Wait"),
+        (
+            _generator,
+            "F.S.wait_for return is annotated as collections.abc.Generator[dexnb.flow.out",
+        ),
+        (_async_generator, "F.S.wait_for is an async generator: use async def without yield"),
+        (_plain, "F.S.wait_for return is annotated as StepDecision"),
+        (
+            _one_parameter,
+            "F.S.wait_for is wait_for(context: 'Context') -> 'StepDecision': take (se",
+        ),
+    ],
+)
+def test_a_wrong_wait_for_is_named_with_its_fix(wait_for: Any, text: str) -> None:
+    """By its own name; what execute takes is compared only with what holds."""
+    kind = type("S", (Step,), {"execute": _asynchronous, "wait_for": wait_for})
+    assert problem_of(flow_of(kind())).startswith(text)
+
+
+async def _on_timeout(self: Any, context: AsyncContext) -> StepDecision:
+    return dead_end()
+
+
+def _on_timeout_yielding(self: Any, context: Context) -> Generator[StepOutput, None, StepDecision]:
+    yield heartbeat()
+    return dead_end()
+
+
+@pytest.mark.parametrize(
+    ("method", "mode"), [(_on_timeout, "async"), (_on_timeout_yielding, "generator")]
+)
+def test_a_handle_timeout_has_the_forms_of_an_execute_without_an_input(
+    method: Any, mode: str
+) -> None:
+    """It is read like one."""
+    handler, problems = read_handler(step_with(method).execute, "F.handle_timeout", TIMEOUT)
+    assert problems == []
+    assert (handler.mode, handler.input_type) == (mode, type(None))
 
 
 @pytest.mark.parametrize(

@@ -29,15 +29,8 @@ from dexnb import (
 from dexnb.flow.codec import MAX_VALUE_BYTES
 from dexnb.flow.mapping import failure_of, map_decision, map_start
 from dexnb.flow.registry import RegisteredFlow, read_flow
-from dexnb.model.message import (
-    Decision,
-    Failure,
-    Movement,
-    Start,
-    StepDone,
-    decode_message,
-    encode_message,
-)
+from dexnb.model.decision import Decision, Failure, Movement
+from dexnb.model.message import Start, StepDone, decode_message, encode_message
 from dexnb.model.settings import RetrySettings, StepSettings
 from tests.flow.flows import Made, Plain, flow_of
 from tests.flow.values import Cat, Client, Color, Dog, Job, Point, State
@@ -84,6 +77,7 @@ def test_a_start_carries_the_checked_input_and_the_overrides() -> None:
     assert decode_message(encode_message(start)) == start
 
 
+@pytest.mark.rule("2.11/flow-ids")
 @pytest.mark.parametrize("flow_id", ["", None, 7, "a/b", "a$b", "a:b", "a\nb", "\0", "\ud800"])
 def test_a_flow_id_that_no_store_can_keep_is_refused(flow_id: Any) -> None:
     """Reserved letters, none at all, what cannot be printed."""
@@ -216,6 +210,7 @@ class Rude(Exception):
         raise RuntimeError
 
 
+@pytest.mark.rule("2.4/exception", "2.4/exception-empty")
 @pytest.mark.parametrize(
     ("error", "failure"),
     [
@@ -241,6 +236,7 @@ def test_an_exception_is_named_as_a_recovery_step_sees_it(
     assert made.detail.startswith(failure.detail)
 
 
+@pytest.mark.rule("2.4/exception-limits")
 def test_a_long_error_is_cut_with_a_mark() -> None:
     """Type and text have their limits."""
     long = type("E" * 500, (Exception,), {})("x" * 5000)

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dexnb import RetryPolicy, StepDurability, StepOptions
+from dexnb import RetryPolicy, StepDurability, StepOptions, WaitForFailurePolicy
 from dexnb.clock import LONGEST
 from dexnb.flow.resolve import Resolver
-from dexnb.model.settings import StepSettings
+from dexnb.model.settings import RetrySettings, StepSettings
 from tests.flow.flows import Plain, flow_of, problem_of, problems_of, read
 
-TIMEOUTS = ["execute_method_timeout", "heartbeat_timeout"]
+TIMEOUTS = ["execute_method_timeout", "heartbeat_timeout", "wait_for_method_timeout"]
 INTERVALS = ["initial_interval", "maximum_interval", "total_duration"]
 DURATIONS = TIMEOUTS + [f"execute_retry.{name}" for name in INTERVALS]
 SECOND = timedelta(seconds=1)
@@ -42,6 +42,14 @@ def value_of(settings: StepSettings, field: str) -> Any:
     return getattr(settings, field)
 
 
+@pytest.mark.rule(
+    "2.1/method-timeout",
+    "2.1/heartbeat",
+    "2.1/retry",
+    "2.1/durability",
+    "2.12/durability",
+    "2.12/method-timeout",
+)
 def test_left_out_options_are_the_documented_defaults() -> None:
     """Two hours, a minute, 1 s x 2 up to 100 s within four hours, on the disk before it counts."""
     settings = settings_of(None)
@@ -61,6 +69,7 @@ def test_left_out_options_are_the_documented_defaults() -> None:
     assert (settings.durability, settings.recovery) == ("SYNC", None)
 
 
+@pytest.mark.rule("2.1/method-timeout-whole", "2.1/retry-whole")
 @pytest.mark.parametrize("field", DURATIONS)
 @pytest.mark.parametrize(
     ("value", "seconds"),
@@ -110,12 +119,14 @@ def test_a_zero_interval_of_a_retry_policy_is_refused(name: str) -> None:
     )
 
 
+@pytest.mark.rule("2.1/method-timeout-zero", "2.1/heartbeat")
 @pytest.mark.parametrize("field", TIMEOUTS)
 def test_a_zero_timeout_selects_the_default(field: str) -> None:
     """As Dex has it: zero and None are the same there."""
     assert settings_of(options_with(field, timedelta(0))) == StepSettings()
 
 
+@pytest.mark.rule("2.1/heartbeat-minimum", "2.12/floor-setting")
 @pytest.mark.parametrize("seconds", [1e-6, 1, 9.999999])
 def test_a_heartbeat_timeout_below_the_minimum_is_refused(seconds: float) -> None:
     """Ten seconds, unless the runtime was told to take less."""
@@ -208,11 +219,70 @@ def test_options_of_another_kind_are_refused() -> None:
         assert text.endswith("give a RetryPolicy or None")
 
 
+def test_wait_for_has_settings_of_its_own() -> None:
+    """Execute's stay as they are, and the other way round."""
+    settings = settings_of(
+        StepOptions(
+            wait_for_method_timeout=5 * SECOND,
+            wait_for_retry=RetryPolicy(initial_interval=SECOND / 2, maximum_attempts=2),
+            wait_for_durability=StepDurability.ASYNC,
+        )
+    )
+    assert settings == StepSettings(
+        wait_for_method_timeout=5.0,
+        wait_for_retry=RetrySettings(initial_interval=0.5, maximum_attempts=2),
+        wait_for_durability="ASYNC",
+    )
+    assert settings_of(
+        StepOptions(execute_retry=RetryPolicy(maximum_attempts=2))
+    ).wait_for_retry == (RetrySettings())
+
+
+@pytest.mark.parametrize(
+    ("given", "config", "expected"),
+    [
+        (StepDurability.DEFAULT, {}, "SYNC"),
+        (StepDurability.DEFAULT, {"step_durability": "ASYNC"}, "ASYNC"),
+        (StepDurability.SYNC, {"step_durability": "ASYNC"}, "SYNC"),
+        (StepDurability.ASYNC, {"step_durability": "SYNC"}, "ASYNC"),
+    ],
+)
+def test_durability_is_the_methods_then_the_runs_then_sync(
+    given: StepDurability, config: dict[str, str], expected: str
+) -> None:
+    """For each method by itself, and after a store has kept the settings."""
+    for field, waits in (("execute_durability", False), ("wait_for_durability", True)):
+        settings = settings_of(options_with(field, given))
+        settings = StepSettings.from_json(settings.to_json())
+        assert settings.durability_under(config, waits=waits) == expected
+        assert settings.durability_under({}, waits=not waits) == "SYNC"
+
+
+def test_options_have_the_defaults_of_the_reference() -> None:
+    """None, a policy that fails the Flow, and nothing to lock or load."""
+    given = vars(StepOptions())
+    lists = {name: value for name, value in given.items() if "_load_" in name or "_lock_" in name}
+    assert len(lists) == 12
+    assert set(lists.values()) == {()}
+    assert {name: value for name, value in given.items() if name not in lists} == {
+        "wait_for_method_timeout": None,
+        "execute_method_timeout": None,
+        "heartbeat_timeout": None,
+        "wait_for_retry": None,
+        "execute_retry": None,
+        "wait_for_failure": WaitForFailurePolicy.FAIL_FLOW,
+        "wait_for_durability": StepDurability.DEFAULT,
+        "execute_durability": StepDurability.DEFAULT,
+        "recovery": None,
+    }
+
+
 def test_all_bad_options_of_all_steps_are_listed_together() -> None:
     """One error tells everything."""
     worst = StepOptions(
         execute_method_timeout=-SECOND,
         heartbeat_timeout=SECOND,
+        wait_for_method_timeout=-SECOND,
         execute_retry=RetryPolicy(
             initial_interval=-SECOND,
             backoff_coefficient=0.5,

@@ -57,6 +57,7 @@ def to(step: Any, options: StepOptions | None = None) -> StepOptions:
     return OPTIONS.on_execute_failure_proceed_to(step, options)
 
 
+@pytest.mark.rule("2.6/recovery-options")
 def test_recovery_leads_to_a_step_under_its_own_or_the_given_options() -> None:
     """The given ones are resolved when the Flow is registered; a second call replaces the first."""
     given = StepOptions(execute_method_timeout=timedelta(seconds=5))
@@ -131,6 +132,7 @@ def test_a_target_whose_name_needs_an_instance_is_refused() -> None:
     )
 
 
+@pytest.mark.rule("2.6/recovery-circle")
 @pytest.mark.parametrize(
     ("steps", "wheres"),
     [

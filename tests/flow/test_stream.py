@@ -111,7 +111,7 @@ def test_a_definition_shows_itself() -> None:
 def test_a_schema_sorts_its_definitions() -> None:
     """What is none is refused with its place."""
     stream = Stream("P", str, 1)
-    assert PersistenceSchema.of(stream) == PersistenceSchema((stream,))
+    assert PersistenceSchema.of(stream) == PersistenceSchema(streams=(stream,))
     assert PersistenceSchema.of() == PersistenceSchema()
-    with pytest.raises(DefinitionError, match=r"PersistenceSchema\.of got 'P': give Stream"):
+    with pytest.raises(DefinitionError, match=r"PersistenceSchema\.of got 'P': give Attribute"):
         PersistenceSchema.of("P")

@@ -236,14 +236,15 @@ class Model:
 
     __hash__ = None  # type: ignore[assignment]  # as a model that is not frozen
 
-    def model_dump(self, *, mode: str) -> dict[str, Any]:
+    def model_dump(self, *, mode: str, **options: bool) -> dict[str, Any]:
         """Give JSON types."""
         assert mode == "json"
         return {"count": self.count, "$kind": "model"}
 
     @classmethod
-    def model_validate(cls, data: Any) -> Model:
+    def model_validate_json(cls, text: str) -> Model:
         """Check and make."""
+        data = json.loads(text)
         if not isinstance(data, dict) or type(data.get("count")) is not int:
             message = f"count of {data!r} is no int"
             raise ValueError(message)

@@ -43,7 +43,7 @@ def test_the_example_is_drawn_the_same_twice(theme: Any) -> None:
     read = read_graph(PollingFlow(InProcessJobs()))
     svg = graph_svg(read, theme=theme)
     said = " ".join(ET.fromstring(svg).itertext())  # noqa: S314 - what we drew ourselves
-    parts = ["StartJob", "AwaitJob", "START", "gracefulComplete", "forceFail", "goTo AwaitJob"]
+    parts = ["StartJob", "AwaitJob", "START", "graceful_complete", "force_fail", "go_to AwaitJob"]
     for part in [*parts, "Execute failure", "writes JobProgress", "10 min", "otherwise"]:
         assert part in said
     assert graph_svg(read, theme=theme) == svg

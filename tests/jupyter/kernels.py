@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from jupyter_client.blocking.client import BlockingKernelClient
@@ -19,12 +21,17 @@ PATIENCE = 30.0
 
 
 class Kernel:
-    """One kernel process, with its output gathered as it comes."""
+    """One kernel process, with its output gathered as it comes.
 
-    def __init__(self, folder: str) -> None:
-        """Start it in a folder of its own."""
+    Args:
+        folder: Where it works.
+        before: A folder whose packages come before those that are installed.
+    """
+
+    def __init__(self, folder: Path, before: Path | None = None) -> None:
+        """Start it."""
         self.manager = KernelManager(kernel_name="python3")
-        self.manager.start_kernel(cwd=folder)
+        self.manager.start_kernel(cwd=str(folder), env=_environment(before))
         self.client: BlockingKernelClient = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=PATIENCE)
@@ -63,6 +70,10 @@ class Kernel:
     def begin(self, code: str) -> str:
         """Run a cell; give its message id without waiting."""
         return str(self.client.execute(code))
+
+    def busy(self, cell: str) -> bool:
+        """Say whether a cell that was begun has not ended."""
+        return not any(_is_idle(message, cell) for _, message in list(self.messages))
 
     def end(self, cell: str, timeout: float = PATIENCE) -> list[Message]:
         """Wait until a cell has ended; give its outputs.
@@ -173,13 +184,20 @@ class PageClient:
 
 
 @contextlib.contextmanager
-def kernel(folder: Any) -> Iterator[Kernel]:
+def kernel(folder: Path, before: Path | None = None) -> Iterator[Kernel]:
     """Start a kernel for a test."""
-    started = Kernel(str(folder))
+    started = Kernel(folder, before)
     try:
         yield started
     finally:
         started.close()
+
+
+def _environment(before: Path | None) -> dict[str, str]:
+    if before is None:
+        return dict(os.environ)
+    path = filter(None, (str(before), os.environ.get("PYTHONPATH")))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
 
 def _parent(message: Message) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,10 @@ BUSY = {
     "awaiting": "await asyncio.sleep(3)",
     "computing": "end = time.perf_counter() + 3\nwhile time.perf_counter() < end: pass",
 }
+COMMANDS = 10
+ACK_SECONDS = 0.25
+INTERRUPT_SECONDS = 0.5
+EXIT_SECONDS = 1.0
 BEGUN = 0.4
 """Seconds after which a cell is under way."""
 
@@ -51,21 +54,20 @@ def displays(messages: list[Message]) -> list[Message]:
 def test_commands_are_answered_while_a_cell_runs(
     started: Kernel, page: PageClient, busy: str
 ) -> None:
-    """Within 250 ms as the client sees it, and the knob takes effect."""
+    """Each within 250 ms as the client sees it, and the knob takes effect."""
     cell = started.begin(BUSY[busy])
     sleep_blocking(BEGUN)
     times = []
-    for number in range(5):
-        value = 0.3 + number / 10
+    for number in range(COMMANDS):
+        value = 0.3 + number / 20
         seconds, reply = page.timed("set_knob", name="POLL_INTERVAL", value=value, live=True)
         assert (reply["ok"], reply["result"]) == (True, value)
         times.append(seconds)
+    assert started.busy(cell), "the cell was over before the commands were"
     page.snapshot(lambda shown: shown["view"]["overrides"].get("POLL_INTERVAL") == value)
     started.end(cell)
     print(f"\n{busy}: {', '.join(f'{1000 * seconds:.0f}' for seconds in times)} ms")
-    # A computing cell hands the interpreter over every 5 ms only, and other workers take turns too.
-    typical = min(times) if busy == "computing" else statistics.median(times)
-    assert typical < 0.25
+    assert max(times) < ACK_SECONDS
 
 
 def test_a_page_that_is_mounted_while_a_cell_sleeps_is_told_at_once(
@@ -119,7 +121,9 @@ def test_running_the_cell_again_multiplies_nothing(started: Kernel, page: PageCl
     probe = (
         "(len(lab.widget._trait_notifiers.get('initial', {})), "
         "len(lab.widget._msg_callbacks.callbacks), lab.widget.comm.comm_id, "
-        "sum(t.name == 'dexnb-publisher' for t in __import__('threading').enumerate()))"
+        "sum(t.name == 'dexnb-publisher' for t in __import__('threading').enumerate()), "
+        "sum('dexnb' in f.__module__ for fs in get_ipython().events.callbacks.values() "
+        "for f in fs))"
     )
     before = started.value(probe)
     for _ in range(5):
@@ -129,17 +133,27 @@ def test_running_the_cell_again_multiplies_nothing(started: Kernel, page: PageCl
     assert started.value("len(lab.session.runs(status='RUNNING'))") == "1"
 
 
-def test_an_interrupt_ends_the_wait_and_leaves_the_flow(started: Kernel, page: PageClient) -> None:
-    """Soon, with few words; the kernel goes on and so does the run."""
-    cell = started.begin("await lab.wait()")
+AWAITED = {
+    "lab.wait()": "the wait was interrupted; order-1 runs on",
+    "lab.run.wait()": "CancelledError",
+    "asyncio.sleep(5)": "CancelledError",
+}
+
+
+@pytest.mark.parametrize("awaited", AWAITED)
+def test_an_interrupt_ends_an_awaiting_cell_and_leaves_the_flow(
+    started: Kernel, page: PageClient, awaited: str
+) -> None:
+    """Soon; the kernel goes on and so does the run."""
+    cell = started.begin(f"await {awaited}")
     sleep_blocking(1.0)
     began = perf_counter()
     started.manager.interrupt_kernel()
-    with pytest.raises(AssertionError, match="the wait was interrupted; order-1 runs on"):
+    with pytest.raises(AssertionError, match=AWAITED[awaited]):
         started.end(cell)
     seconds = perf_counter() - began
-    print(f"\ninterrupted after {seconds:.2f} s")
-    assert seconds < 1.5
+    print(f"\n{awaited} interrupted after {seconds:.2f} s")
+    assert seconds < INTERRUPT_SECONDS
     assert started.value("lab.run.status") == "RUNNING"
     assert page.timed("set_knob", name="POLL_INTERVAL", value=0.7, live=True)[1]["ok"]
 
@@ -198,7 +212,7 @@ def test_the_kernel_exits_soon_with_everything_open(tmp_path: Path) -> None:
             sleep_blocking(0.02)
         seconds = perf_counter() - began
         print(f"\nexit after {seconds:.2f} s")
-        assert seconds < 3
+        assert seconds < EXIT_SECONDS
 
 
 CELL_FLOW = """

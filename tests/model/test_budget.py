@@ -13,6 +13,7 @@ from dexnb.model.budget import GRAIN, Budget, Window, seconds_text, worst_case
 seconds = st.floats(min_value=0.001, max_value=10_000, allow_nan=False)
 
 
+@pytest.mark.rule("2.3/window")
 @pytest.mark.parametrize(
     ("interval", "call", "window", "margin", "holds"),
     [

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
+import functools
 import json
+import operator
 from typing import Any, get_args
 
 import pytest
@@ -10,31 +13,58 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dexnb.errors import DocumentError
-from dexnb.model.json_text import from_text
-from dexnb.model.message import (
+from dexnb.model.decision import (
     Decision,
     DecisionKind,
     Failure,
-    Message,
     Movement,
+    decision_from,
+    failure_from,
+    movement_from,
+)
+from dexnb.model.json_text import from_text
+from dexnb.model.message import (
+    ConfigChanged,
+    FlowTimeout,
+    KnobsChanged,
+    Message,
+    Method,
+    ParentAdded,
+    Published,
+    RpcBegin,
+    RpcDone,
+    RpcExpired,
     Start,
     StepDone,
     StepFailed,
     Stop,
     StopKind,
-    decision_from,
+    SubFlowClosed,
+    TimeoutPolicy,
+    TimerFired,
+    WaitDone,
     decode_message,
     encode_message,
-    failure_from,
-    movement_from,
 )
 from dexnb.model.settings import StepSettings
+from dexnb.model.writes import WAIT_KINDS
 from tests.model.test_json_text import DOCUMENTS
 
 TEXTS = st.text(max_size=5)
 OBJECTS = st.dictionaries(TEXTS, DOCUMENTS, max_size=2)
 OPTIONS = st.sampled_from([None, StepSettings().to_json(), StepSettings(recovery="B").to_json()])
-MOVEMENTS = st.builds(Movement, TEXTS, DOCUMENTS, OPTIONS)
+METHOD = st.sampled_from(get_args(Method))
+NAMES = st.lists(TEXTS, max_size=2)
+LOADS = st.fixed_dictionaries({"attributes": NAMES, "channels": NAMES})
+PLANS = st.fixed_dictionaries(
+    {
+        "wait_for": st.booleans(),
+        "wait_for_failure": st.sampled_from(["FAIL_FLOW", "PROCEED"]),
+        "locks": st.fixed_dictionaries({"wait_for": NAMES, "execute": NAMES}),
+        "loads": st.fixed_dictionaries({"wait_for": LOADS, "execute": LOADS}),
+    }
+)
+MOVEMENTS = st.builds(Movement, TEXTS, DOCUMENTS, OPTIONS, st.none() | PLANS)
 FAILURES = st.builds(
     Failure, TEXTS, TEXTS, st.none() | st.builds(Failure, TEXTS, TEXTS, st.just(None))
 )
@@ -45,12 +75,87 @@ DECISIONS = st.builds(
     DOCUMENTS,
     st.booleans(),
     TEXTS,
+    NAMES.map(tuple),
+    st.none() | MOVEMENTS,
+    NAMES.map(tuple),
+    NAMES.map(tuple),
 )
+PAIRS = st.lists(st.tuples(TEXTS, DOCUMENTS).map(list), max_size=2)
+WRITES = st.fixed_dictionaries(
+    {},
+    optional={
+        "attributes": OBJECTS,
+        "deleted": NAMES,
+        "published": PAIRS,
+        "removed": st.lists(st.tuples(TEXTS, TEXTS).map(list), max_size=2),
+        "recorded": OBJECTS,
+        "locals": OBJECTS,
+    },
+)
+SECONDS = st.floats(0, 1e9)
+AT_MOST = st.none() | st.integers(0, 9)
+TIMERS = st.builds(lambda name, s: {"kind": "timer", "id": name, "seconds": s}, TEXTS, SECONDS)
+CONDITIONS = TIMERS | st.builds(
+    lambda name, most: {
+        "kind": "channel",
+        "id": "",
+        "channel": name,
+        "at_least": 1,
+        "at_most": most,
+    },
+    TEXTS,
+    AT_MOST,
+)
+WAITS = st.builds(
+    lambda kind, conditions: {
+        "kind": kind,
+        "conditions": conditions,
+        "combinations": [list(range(len(conditions)))],
+    },
+    st.sampled_from(WAIT_KINDS),
+    st.lists(CONDITIONS, max_size=3),
+)
+NUMBER = st.integers(1, 9)
 MESSAGES: st.SearchStrategy[Message] = st.one_of(
-    st.builds(Start, TEXTS, TEXTS, DOCUMENTS, st.none() | MOVEMENTS, OBJECTS),
-    st.builds(StepDone, TEXTS, st.integers(1, 9), DECISIONS),
-    st.builds(StepFailed, TEXTS, st.integers(1, 9), FAILURES, st.none() | MOVEMENTS),
+    st.builds(
+        Start,
+        TEXTS,
+        TEXTS,
+        DOCUMENTS,
+        st.none() | MOVEMENTS,
+        OBJECTS,
+        SECONDS,
+        SECONDS,
+        st.sampled_from(get_args(TimeoutPolicy)),
+        st.none() | MOVEMENTS,
+        OBJECTS,
+        TEXTS,
+        st.none() | OBJECTS,
+        OBJECTS,
+    ),
+    st.builds(StepDone, TEXTS, NUMBER, DECISIONS, WRITES),
+    st.builds(WaitDone, TEXTS, NUMBER, WAITS, WRITES),
+    st.builds(StepFailed, TEXTS, NUMBER, FAILURES, st.none() | MOVEMENTS, METHOD),
+    st.builds(TimerFired, TEXTS, NUMBER, st.booleans()),
+    st.builds(Published, TEXTS, st.lists(DOCUMENTS, max_size=2), TEXTS, TEXTS),
+    st.builds(RpcBegin, TEXTS, NAMES, SECONDS),
+    st.builds(
+        RpcDone,
+        TEXTS,
+        TEXTS,
+        WRITES,
+        st.lists(MOVEMENTS, max_size=2).map(tuple),
+        NAMES,
+        st.booleans(),
+        st.none() | NUMBER,
+    ),
+    st.builds(RpcExpired, TEXTS),
+    st.builds(SubFlowClosed, TEXTS, NUMBER, OBJECTS),
+    st.builds(ParentAdded, OBJECTS),
+    st.just(FlowTimeout()),
+    st.builds(ConfigChanged, OBJECTS),
     st.builds(Stop, st.sampled_from(get_args(StopKind)), TEXTS),
+    st.builds(KnobsChanged, OBJECTS),
 )
 
 
@@ -76,26 +181,100 @@ def test_the_stored_form_is_the_documented_one() -> None:
             "has_output": False,
             "reason": "",
         },
+        "writes": {},
     }
 
 
+LOADED = {"attributes": ["a"], "channels": ["c/"]}
+PLAN = {
+    "wait_for": True,
+    "wait_for_failure": "PROCEED",
+    "locks": {"wait_for": ["a"], "execute": ["b"]},
+    "loads": {"wait_for": LOADED, "execute": LOADED},
+}
+WRITTEN = {
+    "attributes": {"a": 1},
+    "deleted": ["b"],
+    "published": [["c", 1]],
+    "removed": [["c", "1"]],
+    "recorded": {"e": 1},
+    "locals": {"k": 1},
+}
+WAIT = {
+    "kind": "any_combination_of",
+    "conditions": [
+        {"kind": "timer", "id": "t", "seconds": 1.5},
+        {"kind": "channel", "id": "", "channel": "c", "at_least": 1, "at_most": None},
+        {"kind": "subflow", "id": "", "start": {"flow_type": "S"}, "reuse_policy": "R"},
+    ],
+    "combinations": [[0, 1]],
+}
+PARENT = {"run_id": "r", "step_execution_id": "A-1", "condition": 0}
+EMPTY = Decision(
+    "force_complete_if_channels_empty",
+    output=1,
+    has_output=True,
+    empty_channels=("c",),
+    fallback=Movement("B", None, None, PLAN),
+    canceling_steps=("X",),
+    canceling_sibling_steps=("Y",),
+)
 SAMPLES: list[Message] = [
     Start("f", "F", {"a": 1}, Movement("A", None, StepSettings().to_json())),
+    Start(
+        "f",
+        "F",
+        None,
+        Movement("A", None, None, PLAN),
+        {"K": 1},
+        1.5,
+        60.0,
+        "HANDLER",
+        Movement("sys:timeout_handler"),
+        {"a": 1},
+        "q",
+        PARENT,
+        {"step_durability": "ASYNC"},
+    ),
     StepDone("A-1", 1, Decision("next", (Movement("B"),))),
+    StepDone("A-1", 1, EMPTY, WRITTEN),
+    WaitDone("A-1", 1, WAIT, WRITTEN),
     StepFailed("A-1", 1, Failure("E", "d", Failure("E", "d")), Movement("R")),
+    StepFailed("A-1", 1, Failure("E", "d"), None, "wait_for"),
+    TimerFired("A-1", 1, skipped=True),
+    Published("c", [1, None], "client", "q"),
+    RpcBegin("q", ["a"], 1.5),
+    RpcDone("q", "add", WRITTEN, (Movement("B"),), ["C"], locked=True, version=7),
+    RpcExpired("q"),
+    SubFlowClosed("A-1", 0, {"status": "FAILED"}),
+    ParentAdded(PARENT),
+    FlowTimeout(),
+    ConfigChanged({"step_durability": "ASYNC"}),
     Stop("FAIL", "enough"),
+    KnobsChanged({"K": 1}),
 ]
 
 
+def test_there_is_a_sample_of_every_kind_of_message() -> None:
+    """And a random one of each comes back, above."""
+    assert {type(sample) for sample in SAMPLES} == set(get_args(Message))
+
+
+ANYTHING = ("input", "output")
+FREE = ("overrides", "attributes", "config", "parent", "result", "recorded", "locals", "start")
+"""Fields that hold an object of whatever there is to hold."""
+
+
 def places(document: Any) -> list[tuple[Any, ...]]:
-    """Give the way to each value inside a document, but for inputs, outputs and overrides."""
+    """Give the way to each value inside a document, but for what may be anything."""
     if isinstance(document, list):
         pairs: list[tuple[Any, Any]] = list(enumerate(document))
     elif isinstance(document, dict):
-        pairs = [(k, v) for k, v in document.items() if k not in ("input", "output", "overrides")]
+        pairs = [(key, value) for key, value in document.items() if key not in ANYTHING]
     else:
         return []
-    return [(key, *rest) for key, value in pairs for rest in [(), *places(value)]]
+    inside = {key: [] if key in (*FREE, "values") else places(value) for key, value in pairs}
+    return [(key, *rest) for key, _ in pairs for rest in [(), *inside[key]]]
 
 
 def spoiled(document: Any, way: tuple[Any, ...], value: Any) -> Any:
@@ -113,22 +292,43 @@ def spoiled(document: Any, way: tuple[Any, ...], value: Any) -> Any:
 
 WRONG: list[Any] = [..., 1.5, True, "", "bogus", [], {}, [1], {"a": 1}]
 TEXT_FIELDS = {"flow_id", "flow_type", "step_execution_id", "step_type", "reason", "recovery"}
-TEXT_FIELDS |= {"error_type", "detail"}
+TEXT_FIELDS |= {"error_type", "detail", "request_id", "id", "channel", "name", "source"}
+TEXT_FIELDS |= {"reuse_policy"}
+OPTIONAL = {
+    "last_error",
+    "plan",
+    "channels",
+    "fallback",
+    "empty_channels",
+    "canceling_sibling_steps",
+    *WRITTEN,
+}
+NUMBERS = ("timeout", "interval", "duration", "coefficient", "seconds", "delay", "until")
 
 
-def may_stand(way: tuple[Any, ...], value: Any) -> bool:
-    """Tell a value that is legal in that place."""
-    field = str(way[-1])
-    if value is ...:
-        return field in ("last_error", "0")
-    if isinstance(value, str):
-        return field in TEXT_FIELDS
-    if value is True:
-        return field == "has_output"
-    if value == []:
-        return field == "movements"
-    number = field.endswith(("timeout", "interval", "duration", "coefficient"))
-    return isinstance(value, float) and number
+def may_stand(way: tuple[Any, ...], value: Any, there: Any) -> bool:
+    """Tell a value that is legal in that place, in which another one stood."""
+    field, item = str(way[-1]), isinstance(way[-1], int)
+    pair = way[-3] if len(way) > 2 and way[-3] in ("published", "removed") else ""
+    if pair == "published" and way[-1] == 1:
+        return value is not ...
+    match value:
+        case builtins.Ellipsis:
+            leaves = field in OPTIONAL or way[-2:] == ("decision", "canceling_steps")
+            return leaves or (item and not pair)
+        case str():
+            return isinstance(there, str | None) and (item or field in TEXT_FIELDS)
+        case bool():
+            return field in ("has_output", "wait_for", "skipped", "locked") and there in (0, 1)
+        case float():
+            return type(there) in (int, float) and field.endswith(NUMBERS)
+        case []:
+            return isinstance(there, list) and (not item or way[-2] == "combinations")
+        case [1]:
+            return field == "values" or (item and way[-2] == "combinations")
+        case _:
+            empty = value == {} and (field == "writes" or "loads" in way[-2:])
+            return empty or field in FREE
 
 
 @pytest.mark.parametrize("message", SAMPLES, ids=lambda message: type(message).__name__)
@@ -136,13 +336,14 @@ def test_a_message_with_any_field_spoiled_is_read_or_refused(message: Message) -
     """A value of the wrong type in any place is a DocumentError, never another error."""
     document = json.loads(encode_message(message))
     for way in places(document):
+        there = functools.reduce(operator.getitem, way, document)
         for value in WRONG:
             text = json.dumps(spoiled(document, way, value))
             try:
                 read = decode_message(text)
             except DocumentError:
                 continue
-            assert may_stand(way, value), (way, value)
+            assert may_stand(way, value, there), (way, value)
             assert decode_message(encode_message(read)) == read
 
 

@@ -61,16 +61,16 @@ def test_delays_double_by_default() -> None:
 def test_no_attempt_follows_the_last_one_or_the_end_of_the_budget() -> None:
     """Attempts count the first; the budget gates the start of the next one, its delay included."""
     three = RetrySettings(maximum_attempts=3)
-    assert [three.allows_another(attempt, 0.0) for attempt in (1, 2, 3, 4)] == [
+    assert [three.allows_another(attempt, 0.0, 1.0) for attempt in (1, 2, 3, 4)] == [
         True,
         True,
         False,
         False,
     ]
     short = RetrySettings(initial_interval=10.0, total_duration=60.0)
-    assert short.allows_another(1, 49.9)
-    assert not short.allows_another(1, 50.0)
-    assert not replace(three, total_duration=5.0).allows_another(1, 5.0)
+    assert short.allows_another(1, 49.9, short.delay_after(1))
+    assert not short.allows_another(1, 50.0, short.delay_after(1))
+    assert not replace(three, total_duration=5.0).allows_another(1, 5.0, 0.0)
 
 
 NESTED = StepSettings(
@@ -78,7 +78,10 @@ NESTED = StepSettings(
     retry=RetrySettings(maximum_attempts=3),
     durability="ASYNC",
     recovery="B",
-    recovery_options=StepSettings(recovery="C").to_json(),
+    recovery_options=StepSettings(recovery="C", wait_for_durability="ASYNC").to_json(),
+    recovery_plan={"wait_for": True},
+    wait_for_method_timeout=7.0,
+    wait_for_retry=RetrySettings(maximum_attempts=2),
 )
 
 
@@ -86,6 +89,21 @@ NESTED = StepSettings(
 def test_settings_come_back_from_a_store(settings: StepSettings) -> None:
     """Nested ones too."""
     assert StepSettings.from_json(from_text(to_text(settings.to_json()))) == settings
+
+
+def test_settings_without_a_wait_are_stored_as_they_always_were() -> None:
+    """What only some Steps have is left out at its default, and may be missing where it is read."""
+    document = StepSettings().to_json()
+    assert list(document) == [
+        "execute_method_timeout",
+        "heartbeat_timeout",
+        "retry",
+        "durability",
+        "recovery",
+        "recovery_options",
+    ]
+    added = NESTED.to_json().keys() - document.keys()
+    assert added == {"recovery_plan", "wait_for_method_timeout", "wait_for_retry"}
 
 
 def _changed(**fields: Any) -> dict[str, Any]:
@@ -115,9 +133,13 @@ for _ in range(5000):
         _changed(recovery=5),
         _changed(recovery_options=[]),
         _changed(recovery_options={"recovery": "C"}),
+        _changed(recovery_plan=[]),
+        _changed(wait_for_method_timeout="7"),
+        _changed(wait_for_retry={}),
+        _changed(wait_for_durability="FAST"),
         DEEP,
     ],
-    ids=[str(index) for index in range(16)],
+    ids=[str(index) for index in range(20)],
 )
 def test_a_document_that_holds_no_settings_is_refused(document: Any) -> None:
     """With what is wrong, never by another error."""

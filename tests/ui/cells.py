@@ -50,6 +50,27 @@ lab
 """
 """A Step that goes back to itself."""
 
+FAILING = """
+from datetime import timedelta
+import dexnb as dex
+
+class Fetch(dex.Step[None]):
+    def get_step_options(self) -> dex.StepOptions:
+        soon = dex.RetryPolicy(initial_interval=timedelta(seconds=0.2))
+        return dex.StepOptions(execute_retry=soon)
+
+    async def execute(self, context: dex.AsyncContext, input: None) -> dex.StepDecision:
+        raise ValueError("no such build")
+
+class Fails(dex.Flow[None]):
+    def get_steps(self) -> dex.StepList[None]:
+        return dex.StepList.start_step(Fetch())
+
+lab = dex.lab(Fails(), "fails-1", runtime="memory:", start=True)
+lab
+"""
+"""A Step that fails for ever."""
+
 HOSTILE_ID = "<img src=x onerror=document.title='broken'>"
 HOSTILE_TEXT = "</script><script>document.title='broken'</script>\u202e<b>bold</b>"
 HOSTILE = f"""

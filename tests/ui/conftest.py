@@ -23,6 +23,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+NOT_FOUND = 404
 OWN = {"127.0.0.1", ""}
 """Where requests may go: loopback, or nowhere (data: and blob:)."""
 
@@ -63,13 +64,16 @@ def browser(
 
 @pytest.fixture
 def notebook(browser: BrowserContext, server: JupyterServer) -> Iterator[NotebookPage]:
-    """A tab that asks nobody but the server, and in which no script fails."""
+    """A tab that asks nobody but the server, for what is there, and in which no script fails."""
     page = browser.new_page()
     asked: set[str] = set()
     failures: list[Error] = []
+    missing: list[str] = []
     page.on("request", lambda request: asked.add(urlsplit(request.url).hostname or ""))
     page.on("pageerror", lambda error: failures.append(error))  # noqa: PLW0108 - it sets attributes
+    page.on("response", lambda got: missing.append(got.url) if got.status == NOT_FOUND else None)
     yield NotebookPage(page, server)
     page.close()
     assert asked - OWN == set()
     assert failures == []
+    assert missing == []

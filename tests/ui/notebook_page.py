@@ -80,6 +80,11 @@ _CELLS = """() => {
   const { content } = window.jupyterapp.shell.currentWidget;
   return content.widgets.map((cell) => [cell.model.type, cell.model.sharedModel.getSource()]);
 }"""
+_TOUCH = """() => {
+  const { model } = window.jupyterapp.shell.currentWidget.content;
+  model.setMetadata('touched', performance.now());
+}"""
+_UNSAVED = "() => window.jupyterapp.shell.currentWidget.context.model.dirty"
 _OUTPUT = """(index) => {
   const { content } = window.jupyterapp.shell.currentWidget;
   return content.widgets[index].model.outputs.toJSON();
@@ -145,6 +150,27 @@ class NotebookPage:
         self.page.evaluate(_RELOAD)
         self.page.goto(self.server.link(self.name))
         self.wait_idle()
+
+    def touch(self) -> None:
+        """Change the notebook, so that there is something to save."""
+        self.page.evaluate(_TOUCH)
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether there is something to save."""
+        return bool(self.page.evaluate(_UNSAVED))
+
+    def reopen_without_kernel(self) -> None:
+        """Save the notebook, and open it where its kind of kernel is not known."""
+        self.page.evaluate(_RELOAD)
+        self.page.goto("about:blank")
+        path = self.server.root / self.name
+        document = json.loads(path.read_text("utf-8"))
+        document["metadata"]["kernelspec"] = {"name": "none-such", "display_name": "None such"}
+        path = path.with_stem(f"{path.stem}-again")
+        path.write_text(json.dumps(document), "utf-8")
+        self.page.goto(self.server.link(path.name))
+        self.page.get_by_role("button", name="No Kernel", exact=True).click()
 
     def first_paint(self, index: int) -> float:
         """Run a cell; give the milliseconds until the graph of its Lab is drawn."""

@@ -20,7 +20,7 @@ SLACK = 3
 
 @pytest.mark.parametrize("kind", BUSY)
 def test_the_picture_moves_and_commands_act_while_a_cell(notebook: NotebookPage, kind: str) -> None:
-    """Rounds go on, and a command is answered at once: Stop and Run, by turns."""
+    """Rounds go on, and a command is answered at once: Stop and Re-run, by turns."""
     notebook.watch_answers()
     notebook.open(SHOW, f"{LAB}\nlab.start()\nlab", BUSY[kind].format(seconds=5))
     notebook.run(0)
@@ -34,7 +34,7 @@ def test_the_picture_moves_and_commands_act_while_a_cell(notebook: NotebookPage,
     for _ in range(3):
         notebook.button("Stop").click()
         expect(notebook.standing).to_have_text("Cancelled")
-        notebook.button("Run").click()
+        notebook.button("Re-run").click()
         expect(notebook.standing).to_have_text("Running")
     took = notebook.answers()
     assert notebook.busy(2), "the cell was over before the commands were"

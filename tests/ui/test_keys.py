@@ -71,6 +71,24 @@ def test_escape_gives_the_focus_back_and_tab_goes_through(notebook: NotebookPage
     assert len(notebook.cells()) == 3, "the notebook has its keys back"
 
 
+def test_saving_by_keys_saves_the_notebook(notebook: NotebookPage) -> None:
+    """Wherever in the Lab the focus is; nothing else happens."""
+    notebook.open(SHOW, LAB)
+    notebook.run(0)
+    notebook.run(1)
+    expect(notebook.step("AwaitJob")).to_be_visible()
+    places = (notebook.step("AwaitJob"), notebook.button("Run"), notebook.lab)
+    for place in (*places, notebook.lab.get_by_role("spinbutton").first):
+        notebook.touch()
+        assert notebook.unsaved
+        place.focus()
+        while notebook.unsaved:
+            # JupyterLab leaves a wish to save alone while it is still saving.
+            notebook.page.keyboard.press("Control+s")
+            notebook.page.wait_for_timeout(300)
+    expect(notebook.standing).to_have_text("Not started")
+
+
 def test_a_step_that_goes_back_to_itself_shows_its_loop(notebook: NotebookPage) -> None:
     """The way stands outside the Step's frame, with its arrow."""
     notebook.open(LOOPING)

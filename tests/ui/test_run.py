@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.cells import JOBS, LAB, SHOW
+from tests.ui.cells import FAILING, JOBS, LAB, SHOW
 from tests.ui.notebook_page import NotebookPage
 
 pytestmark = pytest.mark.ui
@@ -49,10 +49,44 @@ def test_a_run_is_started_watched_tuned_and_completed(
 
     notebook.button("Complete job").click()
     expect(notebook.standing).to_have_text("Completed")
+    expect(notebook.lab.locator(".dexnb-notice")).to_contain_text("Output")
+    expect(notebook.lab.locator(".dexnb-notice")).to_contain_text("AwaitJob-1")
     expect(poll).to_contain_text("done in")
     expect(notebook.lab.get_by_role("tab", name="Dispatcher")).to_have_attribute(
         "aria-selected", "true"
     )
+
+
+def test_by_keys_alone_the_focus_stays_where_it_was(notebook: NotebookPage) -> None:
+    """A button that does nothing any more still has it: Tab goes on from there."""
+    notebook.open(SHOW, LAB)
+    notebook.run(0)
+    notebook.run(1)
+    notebook.button("Run").focus()
+    notebook.page.keyboard.press("Enter")
+    expect(notebook.standing).to_have_text("Running")
+    expect(notebook.button("Run")).to_be_disabled()
+    expect(notebook.button("Run")).to_be_focused()
+    notebook.page.keyboard.press("Tab")
+    expect(notebook.button("Stop")).to_be_focused()
+    notebook.page.keyboard.press("Enter")
+    expect(notebook.standing).to_have_text("Cancelled")
+
+
+def test_a_step_that_fails_for_ever_calls_for_attention(notebook: NotebookPage) -> None:
+    """In the header and in the notes; code that is mended ends it."""
+    notebook.open(FAILING, FAILING.replace("raise", "return dex.graceful_complete(7) #"))
+    notebook.run(0)
+    badge = notebook.lab.locator("header .dexnb-pill").first
+    expect(badge).to_have_text("Needs attention")
+    notebook.lab.get_by_role("tab", name="Notes").click()
+    notes = notebook.lab.get_by_role("tabpanel")
+    expect(notes).to_contain_text("Fetch-1 has failed")
+    expect(notes).to_contain_text("ValueError: no such build")
+    expect(notes).to_contain_text("run its cell again")
+    notebook.run(1)
+    expect(notebook.lab.last.locator(".dexnb-notice")).to_contain_text("Output7")
+    expect(notebook.lab.last.locator("header .dexnb-pill").first).to_have_text("Valid")
 
 
 def test_an_illegal_value_is_refused_where_it_is_typed(notebook: NotebookPage) -> None:
@@ -64,6 +98,7 @@ def test_an_illegal_value_is_refused_where_it_is_typed(notebook: NotebookPage) -
     interval = notebook.lab.get_by_role("spinbutton", name="POLL_INTERVAL", exact=True)
     interval.fill("55")
     expect(notebook.lab.get_by_role("alert")).to_contain_text("40")
+    expect(notebook.lab.get_by_role("alert")).to_contain_text("250 ms stays in force")
     assert "55" not in notebook.printed(2)
     interval.press("Escape")
     expect(notebook.lab.get_by_role("alert")).to_have_count(0)
@@ -74,11 +109,13 @@ def test_stop_cancels_and_run_again_goes_on(notebook: NotebookPage) -> None:
     notebook.open(SHOW, LAB)
     notebook.run(0)
     notebook.run(1)
-    for _ in range(3):
-        notebook.button("Run").click()
+    expect(notebook.button("Re-run")).to_be_disabled()
+    for name in ("Run", "Re-run", "Re-run"):
+        notebook.button(name).click()
         expect(notebook.standing).to_have_text("Running")
         notebook.button("Stop").click()
         expect(notebook.standing).to_have_text("Cancelled")
+        expect(notebook.button("Run")).to_be_disabled()
     notebook.button("Re-run").click()
     expect(notebook.standing).to_have_text("Running")
     notebook.button("Re-run").click()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -136,20 +136,32 @@ def test_a_run_that_began_and_ended_between_two_looks_is_told() -> None:
     assert feed.ends == 1
 
 
-def test_a_flood_of_events_becomes_whole_pages_within_the_byte_budget(stage: Stage) -> None:
-    """2,000 events a second: under 200 kB and 20 messages a second, and the last state is right."""
+def flood(stage: Stage, make: Callable[[int], Any]) -> None:
+    """Let 2,000 events a second happen for ten seconds."""
     stage.viewed()
-    number = 2
-    for _ in range(160):
-        stage.feed.put(*(beat(number + each) for each in range(125)))
-        number += 125
+    for first in range(2, 20_002, 125):
+        stage.feed.put(*(make(number) for number in range(first, first + 125)))
         stage.step()
     size = sum(len(json.dumps(sent, allow_nan=False)) for sent in stage.widget.sent)
     assert size / 10 < 200_000
     assert len(stage.widget.sent) / 10 < 20
-    assert "snapshot" in stage.widget.kinds()[-17:]
     numbers = [sent["seq"] for sent in stage.widget.sent]
     assert numbers == list(range(2, len(numbers) + 2))
+
+
+def test_a_flood_of_heartbeats_is_told_in_small_batches(stage: Stage) -> None:
+    """2,000 a second: no more messages than for few, none large, and a page is never behind."""
+    flood(stage, beat)
+    kinds = stage.widget.kinds()
+    assert len(kinds) == 160
+    assert kinds.count("batch") >= 149
+
+
+def test_a_flood_of_lines_becomes_whole_pages_within_the_byte_budget(stage: Stage) -> None:
+    """What must be told one by one and is too much: under 200 kB a second, the last state right."""
+    flood(stage, lambda number: event(number, "log", number / 10, source="stdout", line="x" * 99))
+    assert "snapshot" in stage.widget.kinds()[-17:]
+    assert stage.widget.kinds().count("batch") < 100
 
 
 def test_what_a_whole_page_must_show_is_told_at_once(stage: Stage) -> None:

@@ -26,4 +26,8 @@ for (let view = 0; view < number("views", 1); view += 1) {
   lab.render({ model: kernel, el });
 }
 if (!asked.has("still")) kernel.play();
+if (asked.has("silent")) {
+  kernel.stop();
+  kernel.deaf = true;
+}
 Object.assign(window, { kernel });

@@ -1,7 +1,16 @@
 /** A stand-in for the Python side: plays a log to a page and answers its commands. */
 
 import { applyDispatcher, newDispatcherView } from "../src/dispatcher";
-import type { Event, FlowGraph, FromPython, Knob, Page, ToPython } from "../src/documents";
+import type {
+  Event,
+  FlowGraph,
+  FromPython,
+  Json,
+  Knob,
+  Output,
+  Page,
+  ToPython,
+} from "../src/documents";
 import { apply, newView } from "../src/fold";
 import type { Model } from "../src/session";
 
@@ -90,7 +99,8 @@ export class Kernel implements Model {
     for (const event of engine) applyDispatcher(page.dispatcher, event);
     page.now = now;
     const running = page.view.status === "RUNNING";
-    Object.assign(page.actions, { run: !running, stop: running, complete_job: running });
+    Object.assign(page.actions, { run: false, stop: running, complete_job: running });
+    if (!running) page.outputs = all.flatMap(outputOf);
     return { events, engine };
   }
 
@@ -150,6 +160,12 @@ export class Kernel implements Model {
     knob.value = value;
     return { ok: true, error: "" };
   }
+}
+
+function outputOf({ kind, step_execution_id: step, payload }: Event): Output[] {
+  const decision = payload.decision as { has_output: boolean; output: Json } | undefined;
+  if (kind !== "step_completed" || !decision?.has_output) return [];
+  return [{ step, value: JSON.stringify(decision.output) }];
 }
 
 function emptyPage(source: Source, speed: number): Page {

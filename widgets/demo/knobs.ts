@@ -19,7 +19,7 @@ const knob = (name: string, unit: string, value: number, maximum: number, more: 
 });
 
 export const KNOBS: Knob[] = [
-  knob("POLL_INTERVAL", "s", 12, 30, { note: "at most 15 s = 30 − 10 − 5" }),
+  knob("POLL_INTERVAL", "s", 12, 30, { default: 10, note: "at most 15 s = 30 − 10 − 5" }),
   knob("JOB_CALL_TIMEOUT", "s", 5, 20, { note: "at most 8 s = 30 − 10 − 12" }),
   knob("heartbeat_timeout", "s", 30, 120, { minimum: 10, live: false, note: "12 + 5 ≤ 30 − 10" }),
   knob("MAX_JOB_WAIT", "s", 600, 3600, { step: 10, live: false, note: "worst case 20 min" }),

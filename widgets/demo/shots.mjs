@@ -13,6 +13,10 @@ const SHOTS = {
   begin: { query: "log=healthy&at=9&still" },
   dispatcher: { query: "log=retry&at=250&still", click: "Dispatcher" },
   dispatcherdark: { query: "log=recovery&at=60&theme=dark&speed=1", click: "Dispatcher" },
+  failing: { query: "log=failing&at=95&still", click: "Notes" },
+  failingnarrow: { query: "log=failing&at=95&still&width=800&theme=dark", width: 828 },
+  brief: { query: "log=brief&at=5&still" },
+  silent: { query: "log=retry&at=200&speed=1&silent", wait: 8000 },
   crowd: { query: "crowd=12&rate=2000&at=30&still" },
 };
 
@@ -26,11 +30,11 @@ await withBrowser(async (context) => {
     if (!request.url().startsWith("file:")) console.log(`request: ${request.url()}`);
   });
   for (const name of names.length > 0 ? names : Object.keys(SHOTS)) {
-    const { query, width = 1240, click } = SHOTS[name];
+    const { query, width = 1240, click, wait = 600 } = SHOTS[name];
     await page.setViewportSize({ width, height: 800 });
     await page.goto(address(query));
     if (click) await page.getByRole("tab", { name: click }).click();
-    await page.waitForTimeout(600);
+    await page.waitForTimeout(wait);
     await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
     console.log(join(folder, `${name}.png`));
   }

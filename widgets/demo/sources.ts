@@ -3,6 +3,10 @@
 import type { Event, FlowGraph } from "../src/documents";
 import type { Source } from "./kernel";
 import { KNOBS } from "./knobs";
+import briefEngine from "./logs/brief.engine.jsonl";
+import brief from "./logs/brief.jsonl";
+import failingEngine from "./logs/failing.engine.jsonl";
+import failing from "./logs/failing.jsonl";
 import healthyEngine from "./logs/healthy.engine.jsonl";
 import healthy from "./logs/healthy.jsonl";
 import graph from "./logs/polling.graph.json";
@@ -15,6 +19,8 @@ const LOGS: Record<string, [run: string, engine: string]> = {
   healthy: [healthy, healthyEngine],
   retry: [retry, retryEngine],
   recovery: [recovery, recoveryEngine],
+  failing: [failing, failingEngine],
+  brief: [brief, briefEngine],
 };
 
 function eventsOf(text: string): Event[] {

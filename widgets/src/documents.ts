@@ -252,8 +252,16 @@ export interface Actions {
   stop: boolean;
   rerun: boolean;
   complete_job: boolean;
+  /** Whether there are jobs that could be completed. */
+  jobs?: boolean;
   speeds: number[];
   speed: number;
+}
+
+/** With what a branch of the run ended. */
+export interface Output {
+  step: string;
+  value: string;
 }
 
 /** Everything that the Lab shows. */
@@ -263,6 +271,10 @@ export interface Page {
   view: RunView;
   dispatcher: DispatcherView;
   knobs: Knob[];
+  /** What Python finds wrong with the values, before anything fails. */
+  findings?: Diagnostic[];
+  /** Of a run that has ended. */
+  outputs?: Output[];
   now: number;
   wall_offset: number;
   margin: number;
@@ -271,9 +283,29 @@ export interface Page {
   actions: Actions;
 }
 
+/** Times that grow, at least one: microseconds after the one before. */
+export interface Times {
+  from: number;
+  after: number[];
+}
+
+/** Many signs of one attempt, in order; what they carried is known of the newest only. */
+export interface Signs extends Times {
+  kind: "signs";
+  step_execution_id: string;
+  attempt: number;
+  /** Wall time less store time. */
+  offset: number;
+  /** A letter each, for a heartbeat, the begin of a call, or the begin of a sleep. */
+  signs: string;
+  checkpoint?: string | null;
+  line?: number;
+  what?: string;
+}
+
 export type FromPython =
   | { kind: "snapshot"; seq: number; page: Page }
-  | { kind: "batch"; seq: number; now: number; events: Event[]; engine: Event[] }
+  | { kind: "batch"; seq: number; now: number; events: (Event | Signs)[]; engine: Event[] }
   | {
       kind: "reply";
       id: string;

@@ -23,13 +23,20 @@ export function duration(seconds: number): string {
   return words.join(" ");
 }
 
-/** A measured length: `0.4 s`, `1.9 s`, `12 s`, `4:07`. */
+/** A measured length, as precise as one can read it: `4.2 ms`, `250 ms`, `1.9 s`, `12 s`, `4:07`. */
 export function measured(seconds: number): string {
-  if (seconds < 0.0095) return `${short(seconds * 1000)} ms`;
-  if (seconds < 0.995) return `${seconds.toFixed(2)} s`;
+  if (seconds < 0.00995) return `${short(seconds * 1000, 2)} ms`;
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   if (seconds < 99.5) return `${seconds.toFixed(0)} s`;
   return clock(seconds);
+}
+
+/** A measured length in the few letters that a small place has: `0.3 s`, `12 s`, `4:07`, `2 h`. */
+export function brief(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 99.5) return `${seconds.toFixed(0)} s`;
+  return seconds < 3600 ? clock(seconds) : `${Math.floor(seconds / 3600)} h`;
 }
 
 /** A position: `4:12`, `1:04:12`; with `digits`, fractions of a second too. */
@@ -50,7 +57,8 @@ export function timeOfDay(wall: number): string {
   return Number.isNaN(date.getTime()) ? "" : `${date.toISOString().slice(11, 19)} UTC`;
 }
 
-/** A number without needless digits. */
-export function short(value: number): string {
-  return String(Number(value.toPrecision(value >= 100 ? Math.ceil(Math.log10(value + 1)) : 3)));
+/** A number without needless digits: whole from `10 ** digits` on. */
+export function short(value: number, digits = 3): string {
+  const whole = value >= 10 ** (digits - 1);
+  return String(whole ? Math.round(value) : Number(value.toPrecision(digits)));
 }

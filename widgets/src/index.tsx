@@ -2,6 +2,7 @@
 
 import "@xyflow/react/dist/base.css";
 import "./styles/index.css";
+import { startTransition } from "react";
 import { createRoot } from "react-dom/client";
 import { Lab } from "./lab/Lab";
 import { type Model, Session, sessionOf } from "./session";
@@ -16,7 +17,8 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   // A host that calls no initialize gets a session per view.
   const session = found ?? new Session(model);
   const root = createRoot(el);
-  root.render(<Lab session={session} />);
+  // A large Flow is mounted in several tasks, so that the page answers meanwhile.
+  startTransition(() => root.render(<Lab session={session} />));
   const leave = session.transport.mounted();
   let gone = false;
   return () => {

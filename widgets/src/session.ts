@@ -1,6 +1,7 @@
 /** One session per widget model: its store and its transport, shared by all of its views. */
 
 import type { FromPython, Page, ToPython } from "./documents";
+import { unpackPage } from "./packing";
 import { LabStore } from "./store";
 import { browserTimers, type Timers } from "./timers";
 import { Transport } from "./transport";
@@ -29,7 +30,7 @@ export class Session {
     this.transport = new Transport((message) => model.send(message), this.store, timers, newId);
     const initial = model.get("initial");
     // The model's own state must stay as it is, and the store changes its page in place.
-    if (isPage(initial)) this.store.replace(structuredClone(initial), timers.now());
+    if (isPage(initial)) this.store.replace(unpackPage(structuredClone(initial)), timers.now());
     model.on("msg:custom", this.receive);
     model.on("change:initial", this.rekey);
     remember(model, this);

@@ -7,6 +7,7 @@ import { type Command, Commands } from "./commands";
 import { applyDispatcher } from "./dispatcher";
 import type { CommandName, FromPython, JsonObject, ToPython } from "./documents";
 import { apply } from "./fold";
+import { eventsOf, isSigns, unpackPage } from "./packing";
 import type { LabStore } from "./store";
 import type { Timers } from "./timers";
 
@@ -78,7 +79,7 @@ export class Transport {
   private snapshot(message: Snapshot): void {
     this.seq = message.seq;
     this.behind = false;
-    this.store.replace(message.page, this.timers.now());
+    this.store.replace(unpackPage(message.page), this.timers.now());
   }
 
   private batch(message: Batch): void {
@@ -91,7 +92,9 @@ export class Transport {
     if (message.seq <= this.seq || this.behind) return;
     this.seq = message.seq;
     try {
-      for (const event of message.events) apply(page.view, event);
+      for (const told of message.events) {
+        for (const event of isSigns(told) ? eventsOf(told) : [told]) apply(page.view, event);
+      }
       for (const event of message.engine) applyDispatcher(page.dispatcher, event);
     } catch {
       // An event that cannot be folded must not end the page: the next snapshot has its effect.

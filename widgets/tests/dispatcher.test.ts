@@ -62,7 +62,7 @@ describe("the dispatcher's figures", () => {
   it.each([
     [0, "no fetch"],
     [0.0333, "2 fetches/min"],
-    [9.94, "9.94 fetches/s"],
+    [9.94, "9.9 fetches/s"],
   ])("of %s a second are %s", (perSecond, words) => {
     expect(rate(perSecond)).toBe(words);
   });

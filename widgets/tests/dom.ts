@@ -1,8 +1,9 @@
 /** What jsdom lacks of a browser, and a count of the timers that are still to come. */
 
 import { act } from "react";
+import type { Page } from "../src/documents";
 import lab from "../src/index";
-import type { FakeModel } from "./fakes";
+import { FakeModel } from "./fakes";
 
 class Observer {
   observe(): void {}
@@ -77,6 +78,29 @@ export async function settle(milliseconds = 120): Promise<void> {
   await act(async () => {
     await new Promise((done) => setTimeout(done, milliseconds));
   });
+}
+
+/** The views that are on the page; `closeAll` takes them off. */
+export const open: Mounted[] = [];
+const ends: (() => void)[] = [];
+
+export async function mount(page: Page): Promise<{ model: FakeModel; el: HTMLElement }> {
+  const model = new FakeModel(page);
+  ends.push(lab.initialize({ model: model.proxy() }));
+  const mounted = await show(model);
+  open.push(mounted);
+  return { model, el: mounted.el };
+}
+
+export function closeAll(): void {
+  for (const { leave } of open.splice(0)) leave();
+  for (const end of ends.splice(0)) end();
+}
+
+export function buttonOf(el: HTMLElement, text: string): HTMLButtonElement {
+  const found = [...el.querySelectorAll("button")].find((one) => one.textContent?.includes(text));
+  if (!found) throw new Error(`no button ${text}`);
+  return found;
 }
 
 export { lab };

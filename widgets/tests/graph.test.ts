@@ -75,7 +75,7 @@ describe("the shape", () => {
       ["RecordJobWaitFailure", false, false],
     ]);
     const [start, wait] = boxes;
-    expect(start?.outcomes.map(({ text }) => text)).toEqual(["goTo AwaitJob"]);
+    expect(start?.outcomes.map(({ text }) => text)).toEqual(["go_to AwaitJob"]);
     expect(wait?.outcomes.map(({ guard, tone }) => [guard, tone])).toEqual([
       ["SUCCEEDED", "end"],
       ["FAILED", "fail"],
@@ -166,6 +166,22 @@ describe("the layout", () => {
       }
     }
     expect(boxOf(picture, "S0").x).toBeLessThan(boxOf(picture, "S1").x);
+  });
+
+  it("lets ways enter at different places of a side, none at its corner", () => {
+    const names = ["A", "B", "C", "End"];
+    const ways = names.slice(0, 3).map((name) => edge(name, "End"));
+    for (const graph of [polling, graphOf(names, ways)]) {
+      const picture = pictureOf(graph);
+      const ends = picture.links.map(({ link, path }) => {
+        const box = picture.boxes.find((one) => one.box.id === link.to);
+        const y = pointsOf(path).at(-1)?.y ?? 0;
+        expect(y).toBeGreaterThanOrEqual((box?.y ?? 0) + 20);
+        expect(y).toBeLessThanOrEqual((box?.y ?? 0) + (box?.height ?? 0) - 20);
+        return `${link.to} ${y}`;
+      });
+      expect(new Set(ends).size).toBe(picture.links.length);
+    }
   });
 
   it("draws a way back to an earlier Step, and boxes that nothing leads to", () => {

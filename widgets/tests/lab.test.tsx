@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { act } from "react";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Event, FlowGraph, Knob, Page } from "../src/documents";
-import { viewOf } from "../src/fold";
-import { lab, type Mounted, pendingTimers, prepare, settle, show } from "./dom";
+import type { Event, FlowGraph, Knob } from "../src/documents";
+import { newView, viewOf } from "../src/fold";
+import { buttonOf, closeAll, mount, open, pendingTimers, prepare, settle, show } from "./dom";
 import { eventOf, FakeModel, pageOf } from "./fakes";
 
 const LOGS = join(__dirname, "../demo/logs");
@@ -32,28 +32,6 @@ const KNOB: Knob = {
   legal: true,
   error: "",
 };
-
-const open: Mounted[] = [];
-const ends: (() => void)[] = [];
-
-async function mount(page: Page): Promise<{ model: FakeModel; el: HTMLElement }> {
-  const model = new FakeModel(page);
-  ends.push(lab.initialize({ model: model.proxy() }));
-  const mounted = await show(model);
-  open.push(mounted);
-  return { model, el: mounted.el };
-}
-
-function closeAll(): void {
-  for (const { leave } of open.splice(0)) leave();
-  for (const end of ends.splice(0)) end();
-}
-
-function buttonOf(el: HTMLElement, text: string): HTMLButtonElement {
-  const found = [...el.querySelectorAll("button")].find((one) => one.textContent?.includes(text));
-  if (!found) throw new Error(`no button ${text}`);
-  return found;
-}
 
 function type(field: HTMLInputElement, value: string): void {
   const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set;
@@ -140,7 +118,7 @@ describe("the Lab", () => {
   });
 
   it("sends what the buttons say", async () => {
-    const { model, el } = await mount(pageOf());
+    const { model, el } = await mount(pageOf({ view: newView() }));
     act(() => buttonOf(el, "Stop").click());
     act(() => buttonOf(el, "×10").click());
     const sent = model.sent.filter((message) => message.kind === "command");
@@ -264,7 +242,7 @@ describe("a knob", () => {
     await settle(250);
     expect(commands(model)).toEqual([]);
     expect(el.querySelector('[role="alert"]')?.textContent).toBe(
-      "POLL_INTERVAL: 1 min 39 s is out of range; give 100 ms to 40 s",
+      "POLL_INTERVAL: 1 min 39 s is out of range; give 100 ms to 40 s; 2 s stays in force",
     );
   });
 
@@ -286,7 +264,21 @@ describe("a knob", () => {
     });
     await settle();
     expect(field(el).value).toBe("2");
-    expect(el.querySelector('[role="alert"]')?.textContent).toContain("no round fits");
+    expect(el.querySelector('[role="alert"]')?.textContent).toBe(
+      "POLL_INTERVAL is 30 s: no round fits; 2 s stays in force",
+    );
+  });
+
+  it("that was turned goes back to the code's value by one button", async () => {
+    const { model, el } = await mount(pageOf({ knobs: [{ ...KNOB, value: 7 }] }));
+    const reset = el.querySelector('[aria-label="Reset POLL_INTERVAL to the code\'s 2 s"]');
+    act(() => (reset as HTMLElement).click());
+    await settle(250);
+    expect(commands(model).map((one) => one.args)).toEqual([
+      { name: "POLL_INTERVAL", value: 2, live: true },
+    ]);
+    const untouched = await mount(pageOf({ knobs: [KNOB] }));
+    expect(untouched.el.querySelector(".dexnb-reset")).toBeNull();
   });
 
   it("keeps an accepted value until the next snapshot says the same", async () => {

@@ -1,7 +1,7 @@
 /** Values, durations and fields as text. */
 
 import { describe, expect, it } from "vitest";
-import { clock, duration, measured, timeOfDay } from "../src/duration";
+import { brief, clock, duration, measured, timeOfDay } from "../src/duration";
 import { check } from "../src/panes/legal";
 import { shown, shownName, shownValue } from "../src/value";
 
@@ -71,12 +71,23 @@ describe("durations", () => {
 
   it.each([
     [0.0004, "0.4 ms"],
-    [0.25, "0.25 s"],
+    [0.0421, "42 ms"],
+    [0.25, "250 ms"],
+    [0.9996, "1.0 s"],
     [1.94, "1.9 s"],
     [12.2, "12 s"],
     [247, "4:07"],
   ])("%s s as a measurement is %s", (seconds, words) => {
     expect(measured(seconds)).toBe(words);
+  });
+
+  it.each([
+    [0.25, "0.3 s"],
+    [12.2, "12 s"],
+    [247, "4:07"],
+    [8000, "2 h"],
+  ])("%s s in a small place is %s", (seconds, words) => {
+    expect(brief(seconds)).toBe(words);
   });
 
   it.each([

@@ -11,14 +11,16 @@ import {
   moved,
   ROOM_AFTER,
   seen,
+  tickPlace,
   tickStep,
   ticks,
+  tickText,
   WHOLE,
   zoomed,
 } from "../src/timeline/axis";
-import { fitted, placed } from "../src/timeline/labels";
-import { attemptText, attemptTone, failureText, lanesOf, MOST_LANES } from "../src/timeline/lanes";
-import { bars, beatTicks, sawTooth, signsOf } from "../src/timeline/marks";
+import { attemptLabels, fitted, placed, widthOf } from "../src/timeline/labels";
+import { attemptTone, failureText, lanesOf, MOST_LANES, resumedText } from "../src/timeline/lanes";
+import { bars, columnsOf, sawTooth, signsOf, ticksAt } from "../src/timeline/marks";
 import { eventOf } from "./fakes";
 
 const STRIP = { y: 0, height: 20, left: 0, right: 1000 };
@@ -62,6 +64,21 @@ describe("the axis", () => {
   it("does not move beyond the run", () => {
     expect(moved({ from: 0, to: 10 }, 100, 10, -1).from).toBe(0);
     expect(moved({ from: 90, to: 100 }, 100, 10, 1).from).toBe(90);
+  });
+
+  it.each([
+    [0, 0.05, "0.00 s"],
+    [0.25, 0.05, "0.25 s"],
+    [4.5, 0.5, "4.5 s"],
+    [60.5, 0.5, "1:00.5"],
+    [90, 15, "1:30"],
+  ])("names the moment %s, one of marks %s s apart, %s", (time, step, words) => {
+    expect(tickText(time, step)).toBe(words);
+  });
+
+  it("keeps the names of its marks on the drawing", () => {
+    expect(tickPlace(100, "0:00", 800)).toEqual({ x: 100, textAnchor: "middle" });
+    expect(tickPlace(795, "0.500 s", 800)).toEqual({ x: 800, textAnchor: "end" });
   });
 
   it.each([
@@ -116,7 +133,15 @@ describe("marks", () => {
 
   it("for beats are at most one in a pixel", () => {
     const beats = Array.from({ length: 5000 }, (_, index) => index / 100);
-    expect(rectangles(beatTicks(beats, (time) => time * 2, STRIP))).toBeLessThanOrEqual(101);
+    expect(
+      rectangles(
+        ticksAt(
+          columnsOf(beats, (time) => time * 2, STRIP),
+          true,
+          STRIP,
+        ),
+      ),
+    ).toBeLessThanOrEqual(101);
   });
 });
 
@@ -177,7 +202,7 @@ describe("lanes", () => {
   it("tell why an attempt failed and where the next began", () => {
     const [first, second] = view.steps["AwaitJob-1"]?.attempts ?? [];
     expect(first && failureText(first)).toMatch(/^JobUnavailable: /);
-    expect(second && attemptText(second)).toBe("attempt 2 · from checkpoint RUNNING");
+    expect(second && resumedText(second)).toBe("from checkpoint RUNNING");
     expect(first && attemptTone(first, true)).toBe("fail");
     expect(second && attemptTone(second, true)).toBe("done");
   });
@@ -208,6 +233,46 @@ describe("labels", () => {
     expect(texts.map(({ text }) => text)).toEqual(["first", "third"]);
   });
 
+  const stretch = (number: number, from: number, to: number, room: number, failure = "") => {
+    return {
+      number,
+      from,
+      to,
+      room,
+      resumed: "from checkpoint 7",
+      failure,
+      brief: failure.slice(0, 9),
+    };
+  };
+
+  it("of attempts stay within their own room and are named in one way", () => {
+    const roomy = [
+      stretch(1, 0, 300, 300, "TimeoutErr: the answer never came"),
+      stretch(2, 300, 600, 300),
+    ];
+    expect(attemptLabels(roomy).map(({ text, end }) => [text, end ?? false])).toEqual([
+      ["attempt 1", false],
+      ["TimeoutErr: the answer never came", true],
+      ["attempt 2 · from checkpoint 7", false],
+    ]);
+    const close = [
+      stretch(1, 0, 2, 20, "TimeoutErr"),
+      stretch(2, 20, 22, 120, "TimeoutErr"),
+      stretch(3, 140, 141, 5),
+      stretch(4, 145, 300, 155),
+    ];
+    const labels = attemptLabels(close);
+    expect(labels.map(({ text }) => text)).toEqual([
+      "#1",
+      "#2 · TimeoutEr",
+      "#4 · from checkpoint 7",
+    ]);
+    for (const { text, x } of labels) {
+      const own = close.find(({ from }) => from === x - 3);
+      expect(widthOf(text)).toBeLessThanOrEqual(own?.room ?? 0);
+    }
+  });
+
   it("are cut to what fits, or left out", () => {
     expect(fitted("TimeoutError", 200)).toBe("TimeoutError");
     expect(fitted("TimeoutError: the answer never came", 100)).toMatch(/^TimeoutError.*…$/);
@@ -228,7 +293,7 @@ describe("the fold", () => {
     for (const { step, messages } of lanes.lanes) {
       for (const attempt of step.attempts) {
         bars(attempt, view.time, x, STRIP);
-        beatTicks(attempt.beats, x, STRIP);
+        columnsOf(attempt.beats, x, STRIP);
         signsOf(attempt, messages);
       }
     }

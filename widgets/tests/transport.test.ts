@@ -86,6 +86,15 @@ describe("batches", () => {
     expect(beats()).toBe(1);
   });
 
+  it("with signs packed together are folded sign by sign", () => {
+    transport.receive(snapshot(1));
+    const ids = { kind: "signs", step_execution_id: "A-1", attempt: 1, offset: 0 } as const;
+    const signs = { ...ids, signs: "hhh", from: 1, after: [1000, 1000], checkpoint: '"y"' };
+    transport.receive({ kind: "batch", seq: 2, now: 11, events: [signs, beat(2)], engine: [] });
+    expect(beats()).toBe(4);
+    expect(store.page?.view.steps["A-1"]?.attempts[0]?.beats).toEqual([1, 1.001, 1.002, 2]);
+  });
+
   it("of no known kind are left alone", () => {
     for (const odd of [null, undefined, 7, "x", {}, { kind: "other" }, []]) transport.receive(odd);
     expect(store.page).toBeNull();

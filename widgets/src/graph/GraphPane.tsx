@@ -3,7 +3,7 @@
 import { ReactFlow, type ReactFlowInstance } from "@xyflow/react";
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import type { FlowGraph, Page } from "../documents";
-import { KEEPS_KEYS, usePage } from "../lab/context";
+import { KEEPS_KEYS, useOfPage } from "../lab/context";
 import { Icon, type IconName } from "../lab/Icon";
 import { shownName } from "../value";
 import { ArrowHeads, LinkEdge, type LinkEdgeType } from "./LinkEdge";
@@ -44,8 +44,7 @@ const TO_LOOK_AT = {
 type Instance = ReactFlowInstance<StepNodeType, LinkEdgeType>;
 
 export function GraphPane({ dark }: { dark: boolean }) {
-  const page = usePage();
-  const picture = usePicture(page);
+  const picture = usePicture();
   const marks = useId().replaceAll(":", "");
   const nodes = useMemo(() => nodesOf(picture), [picture]);
   const edges = useMemo(() => edgesOf(picture, marks), [picture, marks]);
@@ -90,13 +89,14 @@ function Zoom({ instance, refit }: { instance: Instance | null; refit: () => voi
   );
 }
 
-/** The layout is made anew only when the graph, or what is known to poll, changes. */
-function usePicture(page: Page | null): Picture {
-  const polling = pollingOf(page);
-  const graph = page?.graph ?? null;
-  // Every snapshot brings a copy of the graph: only another text is another graph.
-  const known = useMemo(() => (graph ? JSON.stringify(graph) : ""), [graph]);
-  const run = graph ? "" : JSON.stringify(page ? shapeOfRun(page.view, new Set()) : null);
+/**
+ * The pane is drawn, and the layout made, anew only when the graph, or what is known to poll,
+ * changes.
+ */
+function usePicture(): Picture {
+  const polling = useOfPage(pollingOf, "[]");
+  const known = useOfPage(({ graph }) => (graph ? textOf(graph) : ""), "");
+  const run = useOfPage(runOf, "null");
   return useMemo(() => {
     const names = new Set(JSON.parse(polling) as string[]);
     return layout(known ? shapeOf(JSON.parse(known) as FlowGraph, names) : shapeFrom(run, names));
@@ -109,9 +109,23 @@ function shapeFrom(text: string, polling: ReadonlySet<string>): Shape {
   return { ...shape, boxes: shape.boxes.map((box) => ({ ...box, polls: polling.has(box.name) })) };
 }
 
-function pollingOf(page: Page | null): string {
+/** Every snapshot brings a copy of the graph: only another text is another graph. */
+const texts = new WeakMap<FlowGraph, string>();
+
+function textOf(graph: FlowGraph): string {
+  const text = texts.get(graph) ?? JSON.stringify(graph);
+  texts.set(graph, text);
+  return text;
+}
+
+/** What is drawn where no graph is known. */
+function runOf({ graph, view }: Page): string {
+  return graph ? "" : JSON.stringify(shapeOfRun(view, new Set()));
+}
+
+function pollingOf({ view }: Page): string {
   const names = new Set<string>();
-  for (const step of Object.values(page?.view.steps ?? {})) {
+  for (const step of Object.values(view.steps)) {
     if (step.attempts.some((attempt) => attempt.rounds > 1)) names.add(step.step_type);
   }
   return JSON.stringify([...names].sort());

@@ -1,8 +1,8 @@
 /** How long an attempt has been silent, against its limit: a ring that fills towards it. */
 
-import { duration, measured } from "../duration";
+import { brief, duration, measured } from "../duration";
 
-const RADIUS = 15;
+const RADIUS = 17;
 const TURN = 2 * Math.PI * RADIUS;
 const MIDDLE = 19;
 
@@ -49,7 +49,7 @@ export function Ring({ age, limit, margin }: { age: number; limit: number; margi
         transform={turned}
       />
       <text x={MIDDLE} y={MIDDLE + 3.5}>
-        {measured(age)}
+        {brief(age)}
       </text>
     </svg>
   );

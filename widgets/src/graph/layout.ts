@@ -29,6 +29,8 @@ export interface Picture {
 const LOOP_ROOM = 42;
 const RANK_GAP = 38;
 const BOX_GAP = 30;
+const CORNER = 24;
+const ENTRY_GAP = 16;
 
 /** Boxes that no link joins to another stand side by side below the others. */
 const ALONE_ACROSS = 4;
@@ -81,7 +83,7 @@ function grid(
 
 function routes(links: Link[], boxes: PlacedBox[], graph: Graph): PlacedLink[] {
   const byId = new Map(boxes.map((placed) => [placed.box.id, placed]));
-  const entries = new Map<string, number>();
+  const entries = new Map<string, number[]>();
   return links
     .filter((link) => byId.has(link.from) && byId.has(link.to))
     .map((link) => {
@@ -124,7 +126,7 @@ function route(
   link: Link,
   boxes: Map<string, PlacedBox>,
   inner: Point[],
-  entries: Map<string, number>,
+  entries: Map<string, number[]>,
 ): PlacedLink {
   const source = boxes.get(link.from) as PlacedBox;
   const target = boxes.get(link.to) as PlacedBox;
@@ -133,16 +135,27 @@ function route(
     return { link, ...loop };
   }
   const forward = target.x >= source.x + source.width;
-  const slot = entries.get(link.to) ?? 0;
-  entries.set(link.to, slot + 1);
   const start = { x: forward ? source.x + source.width : source.x, y: leaveAt(link, source) };
+  const taken = entries.get(link.to) ?? [];
   const end = {
     x: forward ? target.x : target.x + target.width,
-    y: target.y + Math.min(24 + slot * 18, target.height - 12),
+    y: enterAt(start.y, target, taken),
   };
+  entries.set(link.to, [...taken, end.y]);
   const bends = bendsOf(start, end, inner);
   const middle = bends[Math.floor(bends.length / 2)] ?? mean(start, end);
   return { link, path: smoothPath([start, ...bends, end]), label: middle };
+}
+
+/** As level as the side allows, away from its corners and from the links that end there already. */
+function enterAt(level: number, target: Box, taken: number[]): number {
+  const [top, bottom] = [target.y + CORNER, target.y + target.height - CORNER];
+  const wanted = Math.min(Math.max(level, top), bottom);
+  const places = [0, 1, -1, 2, -2, 3, -3].map((step) => wanted + step * ENTRY_GAP);
+  const free = places.find((y) => {
+    return y >= top && y <= bottom && taken.every((other) => Math.abs(other - y) >= ENTRY_GAP);
+  });
+  return free ?? wanted;
 }
 
 /** Neighbours are joined by one sweep; farther ones go round what is between, as dagre found. */

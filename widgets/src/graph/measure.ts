@@ -69,7 +69,7 @@ export function measure(box: StepBox): Places {
 }
 
 function cardWidth(outcome: Outcome): number {
-  return Math.max(76, wide(outcome.text, 6.7) + 27, wide(outcome.guard, 5.6) + 10);
+  return Math.max(76, wide(outcome.text, 6.7) + 33, wide(outcome.guard, 5.6) + 10);
 }
 
 interface Room {

@@ -1,5 +1,6 @@
 /** A FlowGraph as the boxes and links that are drawn: what it says of each Step, put together. */
 
+import { written } from "../decisions";
 import type { FlowGraph, GraphEdge, GraphNode, RunView } from "../documents";
 import { duration } from "../duration";
 import type { IconName } from "../lab/Icon";
@@ -151,7 +152,7 @@ function outcomesOf(nodes: GraphNode[], byId: Map<string, GraphNode>): Outcome[]
     const type = node.decision?.type ?? (node.kind === "unknown" ? "unknown" : node.name);
     const targets = node.decision?.targets ?? [];
     const names = targets.map((id) => byId.get(id)?.name ?? "Unknown");
-    const text = [node.kind === "unknown" ? "Unknown" : type, ...names].join(" ");
+    const text = [node.kind === "unknown" ? "Unknown" : written(type), ...names].join(" ");
     return {
       id: node.id,
       type,

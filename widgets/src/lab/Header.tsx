@@ -2,17 +2,20 @@
 
 import type { Command } from "../commands";
 import type { CommandName, JsonObject, Page } from "../documents";
-import { clock } from "../duration";
+import { clock, measured } from "../duration";
+import { findingsOf, needsAttention } from "../findings";
+import { SILENT_SECONDS } from "../transport";
 import { shownName } from "../value";
 import { KEEPS_KEYS, usePage, useSession } from "./context";
 import { Icon } from "./Icon";
-import { elapsed, standingOf } from "./status";
+import { elapsed, type Standing, standingOf } from "./status";
 
 export function Header() {
   const { store, transport } = useSession();
   const page = usePage();
   if (page === null) return null;
-  const standing = standingOf(page);
+  const silent = (store.silence() ?? 0) >= SILENT_SECONDS;
+  const standing = silent ? lastSeen(standingOf(page)) : standingOf(page);
   const lasted = elapsed(page.view, store.now());
   return (
     <header className="dexnb-header">
@@ -26,7 +29,9 @@ export function Header() {
         {lasted !== null && (
           <>
             {" · "}
-            <time title="time since the start">{clock(lasted)}</time>
+            <time title="time since the start">
+              {page.view.closed_at === null ? clock(lasted) : measured(lasted)}
+            </time>
           </>
         )}
       </span>
@@ -36,16 +41,24 @@ export function Header() {
   );
 }
 
+/** A kernel that says nothing may have ended the run, or its own life. */
+function lastSeen({ text }: Standing): Standing {
+  return { text: `Last seen: ${text}`, tone: "warn", icon: "warn" };
+}
+
 function Badge({ page }: { page: Page }) {
-  if (page.graph === null) return null;
-  const found = page.graph.diagnostics.map((item) => shownName(item.message, 200)).join("\n");
-  return page.graph.valid ? (
+  const needs = needsAttention(page);
+  if (page.graph === null && !needs) return null;
+  const found = findingsOf(page)
+    .map((item) => shownName(item.message, 300))
+    .join("\n");
+  return !needs ? (
     <span className="dexnb-pill dexnb-done" title={found || "Every part of the Flow is known"}>
       Valid
     </span>
   ) : (
-    <span className="dexnb-pill dexnb-fail" title={found}>
-      Needs attention
+    <span className="dexnb-pill dexnb-fail" title={`${found}\nSee the pane Notes`.trim()}>
+      <Icon name="warn" size={10} /> Needs attention
     </span>
   );
 }
@@ -53,22 +66,44 @@ function Badge({ page }: { page: Page }) {
 type Give = (name: CommandName, args?: JsonObject) => Promise<Command>;
 
 const BUTTONS = [
-  ["run", "play", "Run", "Start a run"],
-  ["stop", "stop", "Stop", "Stop this run"],
-  ["rerun", "again", "Re-run", "Start again with the same input"],
+  ["run", "play", "Run"],
+  ["stop", "stop", "Stop"],
+  ["rerun", "again", "Re-run"],
 ] as const;
+
+/** What a button does, or why it does nothing now. */
+function titleOf(name: (typeof BUTTONS)[number][0] | "complete_job", page: Page): string {
+  const running = page.view.status === "RUNNING";
+  const { run, rerun, complete_job: completes, jobs } = page.actions;
+  switch (name) {
+    case "run":
+      if (run) return "Start a run";
+      return running ? "A run is open: Stop ends it" : "There was a run: Re-run starts another";
+    case "stop":
+      return running ? "Stop this run" : "No run is open";
+    case "rerun":
+      if (!rerun) return "There was no run yet: Run starts one";
+      return running
+        ? "Stop this run and start another"
+        : "Start another run, with the knobs as set";
+    default:
+      if (completes) return "Let the job that the Flow waits for succeed now";
+      if (jobs === false) return "No jobs are known: give dexnb.lab(..., jobs=...)";
+      return "No run is open";
+  }
+}
 
 function Buttons({ page, give }: { page: Page; give: Give }) {
   const { actions } = page;
   return (
     <div className="dexnb-buttons" role="toolbar" aria-label="Run">
-      {BUTTONS.map(([name, icon, label, title]) => (
+      {BUTTONS.map(([name, icon, label]) => (
         <ActionButton
           key={name}
           name={name}
           enabled={actions[name]}
-          primary={name === "run"}
-          title={title}
+          primary={name === "run" || (name === "rerun" && !actions.stop)}
+          title={titleOf(name, page)}
           give={give}
         >
           <Icon name={icon} size={11} /> {label}
@@ -78,7 +113,7 @@ function Buttons({ page, give }: { page: Page; give: Give }) {
       <ActionButton
         name="complete_job"
         enabled={actions.complete_job}
-        title="Let the job that the Flow waits for succeed now"
+        title={titleOf("complete_job", page)}
         give={give}
       >
         <Icon name="check" size={11} /> Complete job
@@ -98,14 +133,16 @@ function ActionButton(props: {
   const { transport } = useSession();
   const state = transport.commands.shown.get(props.name)?.state;
   const waits = state === "pending" || state === "queued";
+  const acts = props.enabled && !waits;
   return (
     <button
       type="button"
       className={props.primary ? "dexnb-primary" : undefined}
-      disabled={!props.enabled}
+      // Not `disabled`, which would lose the focus of who presses by keys, and the reason why.
+      aria-disabled={!props.enabled}
       aria-busy={waits}
       title={props.title}
-      onClick={() => waits || props.give(props.name)}
+      onClick={() => acts && props.give(props.name)}
       {...KEEPS_KEYS}
     >
       {props.children}
@@ -116,6 +153,8 @@ function ActionButton(props: {
 function Speeds({ page, give }: { page: Page; give: Give }) {
   const { speeds, speed } = page.actions;
   if (speeds.length < 2) return null;
+  const open = page.view.status === "RUNNING";
+  const why = "Stop the run first: the speed is chosen before a run starts";
   return (
     <fieldset className="dexnb-segments" aria-label="Speed of the clock">
       {speeds.map((factor) => (
@@ -123,8 +162,9 @@ function Speeds({ page, give }: { page: Page; give: Give }) {
           key={factor}
           type="button"
           aria-pressed={factor === speed}
-          title={factor > 0 ? `${factor} times as fast` : "As fast as it goes"}
-          onClick={() => give("set_speed", { factor })}
+          aria-disabled={open}
+          title={open ? why : factor > 0 ? `${factor} times as fast` : "As fast as it goes"}
+          onClick={() => open || give("set_speed", { factor })}
           {...KEEPS_KEYS}
         >
           {factor > 0 ? `×${factor}` : "∞"}

@@ -9,6 +9,7 @@ import { shownName } from "../value";
 import { SessionContext, useOfPage } from "./context";
 import { Header } from "./Header";
 import { keepKeys, markFocused } from "./keys";
+import { Notices } from "./Notices";
 import { SideTabs } from "./SideTabs";
 import { useDark } from "./theme";
 
@@ -45,6 +46,7 @@ function Panes({ dark }: { dark: boolean }) {
   return (
     <>
       <Header />
+      <Notices />
       <div className="dexnb-main">
         <GraphPane dark={dark} />
         <SideTabs />

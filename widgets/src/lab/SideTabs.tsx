@@ -2,6 +2,7 @@
 
 import { type KeyboardEvent, useId, useRef, useState } from "react";
 import type { Page } from "../documents";
+import { findingsOf } from "../findings";
 import { DispatcherPane } from "../panes/Dispatcher";
 import { LogPane } from "../panes/Log";
 import { NotesPane } from "../panes/Notes";
@@ -16,7 +17,8 @@ const TABS = [
 ] as const;
 
 function noteCount(page: Page): number {
-  return page.view.notes.length + (page.graph?.diagnostics.length ?? 0);
+  const { notes, error_message: failed } = page.view;
+  return notes.length + findingsOf(page).length + (failed ? 1 : 0);
 }
 
 export function SideTabs() {

@@ -34,7 +34,12 @@ function Queue(props: { name: string; queue: QueueView; from: number; to: number
   return (
     <figure className="dexnb-queue">
       <figcaption>
-        <b>{name}</b> {often} · idle {Math.round(idle * 100)} %<em>{counts}</em>
+        <b>{name}</b>
+        <span>{often}</span>
+        <span title="share of the time in which it waited for work, parked in the store or asleep">
+          waits {percent(idle)}
+        </span>
+        <em>{counts}</em>
       </figcaption>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -46,6 +51,12 @@ function Queue(props: { name: string; queue: QueueView; from: number; to: number
       </svg>
     </figure>
   );
+}
+
+/** Whole percents; 100 % only where it never did anything else. */
+function percent(share: number): string {
+  const whole = Math.round(share * 100);
+  return whole === 100 && share < 1 ? "over 99 %" : `${whole} %`;
 }
 
 function Lane({ queue, from, to }: { queue: QueueView; from: number; to: number }) {

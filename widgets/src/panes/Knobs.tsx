@@ -32,6 +32,7 @@ function KnobField({ knob, running }: { knob: Knob; running: boolean }) {
     <Slider
       range={{ ...knob, label: shownName(knob.label, 60) }}
       value={knob.value}
+      code={knob.default}
       send={send}
       note={shown(knob.note, 200)}
       error={knob.legal ? "" : shown(knob.error || "not legal", 300)}

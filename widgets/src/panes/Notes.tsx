@@ -2,6 +2,7 @@
 
 import { memo } from "react";
 import type { Diagnostic, NoteRow, RunView } from "../documents";
+import { findingsOf } from "../findings";
 import { usePage } from "../lab/context";
 import { endedText } from "../lab/status";
 import { shown, shownName } from "../value";
@@ -19,14 +20,14 @@ const WORDS: Record<string, string> = {
 export function NotesPane() {
   const page = usePage();
   if (page === null) return null;
-  const { view, graph } = page;
+  const { view } = page;
   const origin = originOf(view);
-  const diagnostics = graph?.diagnostics ?? [];
-  const nothing = view.notes.length + diagnostics.length === 0 && !view.error_message;
+  const found = findingsOf(page);
+  const nothing = view.notes.length + found.length === 0 && !view.error_message;
   return (
     <>
       <Outcome view={view} />
-      {diagnostics.slice(0, 50).map((item) => (
+      {found.slice(0, 50).map((item) => (
         <Found key={`${item.code}${item.line}${item.message}`} item={item} />
       ))}
       <Rows

@@ -17,10 +17,12 @@ export function Rows<R extends object>(props: {
   const { rows, total } = props;
   const box = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
+  // To ask for the height lays the page out, which a drawing without a new row must not do.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new row is a reason to scroll
   useLayoutEffect(() => {
     const element = box.current;
     if (element && atEnd.current) element.scrollTop = element.scrollHeight;
-  });
+  }, [total, rows.length]);
   const shownRows = rows.slice(-MOST_SHOWN);
   const before = total - shownRows.length;
   return (

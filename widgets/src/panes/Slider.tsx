@@ -3,19 +3,22 @@
 import { type ReactNode, useId } from "react";
 import type { Command } from "../commands";
 import { KEEPS_KEYS } from "../lab/context";
+import { Icon } from "../lab/Icon";
 import { type Draft, useDraft } from "./draft";
 import { amount, check, type Range } from "./legal";
 
 export interface SliderProps {
   range: Range;
   value: number;
+  /** What the code says, where that is something to go back to. */
+  code?: number;
   send: (value: number) => Promise<Command>;
   mark?: ReactNode;
   note?: string;
   error?: string;
 }
 
-export function Slider({ range, value, send, mark, note, error }: SliderProps) {
+export function Slider({ range, value, code, send, mark, note, error }: SliderProps) {
   const id = useId();
   const draft = useDraft(range, value, send);
   const wrong = draft.error || error || "";
@@ -46,10 +49,32 @@ export function Slider({ range, value, send, mark, note, error }: SliderProps) {
         <NumberField draft={draft} bounds={bounds} label={label} wrong={wrong !== ""} />
         <span className="dexnb-unit">{range.unit === "s" ? "s" : ""}</span>
       </div>
-      <small id={`${id}note`} role={wrong ? "alert" : undefined}>
-        {wrong || [long ? words : "", note].filter(Boolean).join(" · ") || words}
-      </small>
+      <div className="dexnb-knob-foot">
+        <small id={`${id}note`} role={wrong ? "alert" : undefined}>
+          {wrong || [long ? words : "", note].filter(Boolean).join(" · ") || words}
+        </small>
+        {code !== undefined && code !== value && (
+          <Reset label={range.label} code={code} unit={range.unit} draft={draft} />
+        )}
+      </div>
     </div>
+  );
+}
+
+function Reset(props: { label: string; code: number; unit: string; draft: Draft }) {
+  const { label, code, unit, draft } = props;
+  const words = amount(code, unit);
+  return (
+    <button
+      type="button"
+      className="dexnb-reset"
+      title={`Changed here; the code says ${words}`}
+      aria-label={`Reset ${label} to the code's ${words}`}
+      onClick={() => draft.change(String(code))}
+      {...KEEPS_KEYS}
+    >
+      <Icon name="again" size={9} /> code: {words}
+    </button>
   );
 }
 

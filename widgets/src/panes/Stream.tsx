@@ -1,7 +1,7 @@
 /** The messages that left the run through its Streams. */
 
 import { memo } from "react";
-import type { MessageRow } from "../documents";
+import type { MessageRow, Page } from "../documents";
 import { usePage } from "../lab/context";
 import { Icon } from "../lab/Icon";
 import { shownName, shownValue } from "../value";
@@ -19,7 +19,7 @@ export function StreamPane() {
       rows={view.messages}
       total={view.message_count}
       row={(row) => <Message row={row} origin={origin} offset={page.wall_offset} />}
-      empty={<p className="dexnb-hint">{hint(view.status, view.message_count)}</p>}
+      empty={<p className="dexnb-hint">{hint(page)}</p>}
     />
   );
 }
@@ -38,7 +38,10 @@ const Message = memo(function Message(props: { row: MessageRow; origin: number; 
   );
 });
 
-function hint(status: string, count: number): string {
+function hint({ graph, view }: Page): string {
+  const { status, message_count: count } = view;
+  const streams = graph?.nodes.some((node) => node.kind === "stream") ?? true;
+  if (!streams && count === 0) return "This Flow has no Streams.";
   const kept = "Best effort: a retry may write a message again.";
   if (status === "WAITING") return `Messages of the Flow's Streams stand here. ${kept}`;
   if (status === "RUNNING") return `Waiting for the next message. ${kept}`;

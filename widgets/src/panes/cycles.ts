@@ -54,5 +54,6 @@ export function spanOf(queues: QueueView[], now: number): [from: number, to: num
 /** How often, in a unit that gives a number one can read. */
 export function rate(perSecond: number): string {
   if (perSecond === 0) return "no fetch";
-  return perSecond < 0.2 ? `${short(perSecond * 60)} fetches/min` : `${short(perSecond)} fetches/s`;
+  const [often, unit] = perSecond < 0.2 ? [perSecond * 60, "min"] : [perSecond, "s"];
+  return `${short(often, 2)} fetches/${unit}`;
 }

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { Command } from "../commands";
 import { useSession } from "../lab/context";
-import { check, type Range } from "./legal";
+import { amount, check, type Range } from "./legal";
 
 export const DEBOUNCE_SECONDS = 0.15;
 
@@ -30,16 +30,17 @@ export function useDraft(
   const [error, setError] = useState("");
   const stop = useRef<() => void>(() => {});
   useEffect(() => () => stop.current(), []);
+  const stays = () => `${amount(current, range.unit)} stays in force`;
   const change = (typed: string) => {
     stop.current();
     setText(typed);
     const checked = check(range, typed);
-    setError("error" in checked ? checked.error : "");
+    setError("error" in checked ? `${checked.error}; ${stays()}` : "");
     if ("error" in checked) return;
     stop.current = timers.after(DEBOUNCE_SECONDS, async () => {
       const command = await send(checked.value);
       setText((now) => (now === typed ? null : now));
-      if (command.state === "refused") setError(command.error || "refused");
+      if (command.state === "refused") setError(`${command.error || "refused"}; ${stays()}`);
     });
   };
   const revert = () => {

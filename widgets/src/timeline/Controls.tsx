@@ -3,7 +3,11 @@
 import { clock } from "../duration";
 import { KEEPS_KEYS } from "../lab/context";
 import { Icon } from "../lab/Icon";
-import { MOST_ZOOM, type Sight, type Span, WHOLE, zoomed } from "./axis";
+import { MOST_ZOOM, type Sight, type Span, tickText, WHOLE, zoomed } from "./axis";
+
+function position(time: number, { from, to }: Span): string {
+  return tickText(time, to - from < 20 ? 0.1 : 1);
+}
 
 export function Controls(props: {
   sight: Sight;
@@ -58,7 +62,8 @@ export function Controls(props: {
       )}
       <span className="dexnb-space" />
       <span className="dexnb-hint">
-        {props.words || `${clock(span.from)} to ${clock(span.to)} · Shift and wheel zoom`}
+        {props.words ||
+          `${position(span.from, span)} to ${position(span.to, span)} · Shift and wheel zoom`}
       </span>
     </div>
   );

@@ -4,15 +4,15 @@ import type { AttemptView, StepView } from "../documents";
 import { duration, measured } from "../duration";
 import { shownValue } from "../value";
 import { ABOVE_LIMIT, AttemptBar, type Field } from "./AttemptBar";
-import { fitted, type Label, placed, type Taken, widthOf } from "./labels";
+import { attemptLabels, type Label, placed, type Stretch, type Taken, widthOf } from "./labels";
 import {
-  attemptText,
   attemptTone,
   BAR_HEIGHT,
   failureBrief,
   failureText,
   type Lane,
   outcomeText,
+  resumedText,
   tellsAttempts,
 } from "./lanes";
 
@@ -110,14 +110,16 @@ function Messages({ lane, field }: { lane: Lane; field: Field }) {
   if (rows.length === 0) return null;
   const y = lane.bar - 7;
   const places = [...new Set(rows.map((row) => Math.round(x(row.time))))];
-  const diamonds = places.map((at): Taken => [at - 5, at + 5]);
+  const taken = places.map((at): Taken => [at - 5, at + 5]);
+  const end = outcomePlace(lane.step, field);
+  if (end && !end.behind) taken.push([end.at - end.width, end.at]);
   const labels = rows.map((row): Label => {
     return { kind: "stream", x: x(row.time) + 7, text: messageText(row.value) };
   });
   return (
     <g className="dexnb-t-stream">
       <path d={places.map((at) => `M${at} ${y - 5}l5 5-5 5-5-5z`).join("")} />
-      {placed(labels, left, right, diamonds).map((label) => (
+      {placed(labels, left, right, taken).map((label) => (
         <text key={label.x} x={label.x} y={y + 3.5}>
           {label.text}
         </text>
@@ -133,24 +135,10 @@ export function messageText(value: string): string {
 }
 
 function Texts({ lane, field }: { lane: Lane; field: Field }) {
-  const { x, left, right, now } = field;
   if (!tellsAttempts(lane.step)) return null;
-  const labels = lane.step.attempts.flatMap((attempt): Label[] => {
-    const from = Math.max(left, x(attempt.started_at));
-    const to = Math.min(right, x(attempt.ended_at ?? now));
-    if (to < left || from > right) return [];
-    const roomy = to - from > 180;
-    const failed = roomy ? failureText(attempt) : failureBrief(attempt);
-    const whole = roomy ? fitted(failed, to - from - 70) : failed;
-    const fail: Label = { kind: "fail", x: to - 4, end: true, text: whole };
-    const own: Label = { kind: "attempt", x: from + 3, text: attemptText(attempt) };
-    const brief: Label = { kind: "attempt", x: from + 3, text: `${attempt.attempt}` };
-    return whole ? [fail, { ...fail, end: false, x: to - 4 }, own, brief] : [own, brief];
-  });
-  const kept = placed(oneEach(labels, left, right), left, right);
   return (
     <>
-      {kept.map((label) => (
+      {attemptLabels(stretchesOf(lane.step, field)).map((label) => (
         <text
           key={`${label.kind}${label.x}${label.text}`}
           className={`dexnb-t-${label.kind}-text`}
@@ -165,21 +153,24 @@ function Texts({ lane, field }: { lane: Lane; field: Field }) {
   );
 }
 
-/** Of the ways to write one thing only the first that fits is kept: failures first. */
-function oneEach(labels: Label[], left: number, right: number): Label[] {
-  const kept: Label[] = [];
-  const done = new Set<string>();
-  const order = [...labels].sort((a, b) => Number(b.kind === "fail") - Number(a.kind === "fail"));
-  for (const label of order) {
-    const what =
-      label.kind === "fail" ? `fail ${label.text}${Math.round(label.x / 8)}` : `at ${label.x}`;
-    if (done.has(what)) continue;
-    if (placed([...kept, label], left, right).length > kept.length) {
-      kept.push(label);
-      done.add(what);
-    }
-  }
-  return kept;
+function stretchesOf({ attempts }: StepView, { x, left, right, now }: Field): Stretch[] {
+  return attempts.flatMap((attempt, index): Stretch[] => {
+    const from = Math.max(left, x(attempt.started_at));
+    const to = Math.min(right, x(attempt.ended_at ?? now));
+    if (to < left || from > right) return [];
+    const next = attempts[index + 1];
+    return [
+      {
+        number: attempt.attempt,
+        from,
+        to,
+        room: (next ? Math.min(right, x(next.started_at)) : right) - from,
+        resumed: resumedText(attempt),
+        failure: failureText(attempt),
+        brief: failureBrief(attempt),
+      },
+    ];
+  });
 }
 
 function Failures(props: { attempts: AttemptView[]; lane: Lane; field: Field }) {
@@ -202,14 +193,11 @@ function Failures(props: { attempts: AttemptView[]; lane: Lane; field: Field }) 
 
 function Outcome({ lane, field }: { lane: Lane; field: Field }) {
   const { step } = lane;
-  const text = outcomeText(step);
-  if (!text || step.ended_at === null) return null;
-  const at = field.x(step.ended_at);
-  if (at < field.left || at > field.right) return null;
+  const place = outcomePlace(step, field);
+  if (place === null) return null;
+  const { at, text, behind } = place;
   const failed = step.outcome === "failed" || step.outcome === "force_fail";
   const kind = failed ? "fail" : step.outcome === "cancelled" ? "attempt" : "ok";
-  // Behind the end if there is room, else above it.
-  const behind = at + 10 + widthOf(text) * 1.15 < field.right;
   return (
     <text
       className={`dexnb-t-${kind}-text`}
@@ -221,6 +209,16 @@ function Outcome({ lane, field }: { lane: Lane; field: Field }) {
       {text}
     </text>
   );
+}
+
+/** Behind the end of an execution if there is room, else above it. */
+function outcomePlace(step: StepView, { x, left, right }: Field) {
+  const text = outcomeText(step);
+  if (!text || step.ended_at === null) return null;
+  const at = x(step.ended_at);
+  if (at < left || at > right) return null;
+  const width = (widthOf(text) + 12) * 1.15;
+  return { at, text, width, behind: at + width < right };
 }
 
 /** The names at the left. */

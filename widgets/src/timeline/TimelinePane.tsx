@@ -6,7 +6,17 @@ import { clock, measured } from "../duration";
 import { KEEPS_KEYS, usePage, useSession } from "../lab/context";
 import { elapsed } from "../lab/status";
 import type { Field } from "./AttemptBar";
-import { axisEnd, digitsOf, type Sight, type Span, seen, tickStep, ticks, WHOLE } from "./axis";
+import {
+  axisEnd,
+  type Sight,
+  type Span,
+  seen,
+  tickPlace,
+  tickStep,
+  ticks,
+  tickText,
+  WHOLE,
+} from "./axis";
 import { Controls } from "./Controls";
 import { useGestures } from "./gestures";
 import { LaneNames, LaneRow } from "./LaneRow";
@@ -167,20 +177,24 @@ function useWidth() {
   return { box, width };
 }
 
-function marksOf({ span, left, right }: Scene): { times: number[]; digits: number } {
+function marksOf({ span, left, right }: Scene): { times: number[]; step: number } {
   const most = Math.max(2, Math.floor((right - left) / 90));
-  return { times: ticks(span, most), digits: digitsOf(tickStep(span.to - span.from, most)) };
+  return { times: ticks(span, most), step: tickStep(span.to - span.from, most) };
 }
 
 function Axis({ scene, width }: { scene: Scene; width: number }) {
-  const { times, digits } = marksOf(scene);
+  const { times, step } = marksOf(scene);
   return (
     <svg className="dexnb-axis" width={width} height={AXIS_HEIGHT} aria-hidden="true">
-      {times.map((time) => (
-        <text key={time} x={scene.field.x(scene.origin + time)} y={14}>
-          {clock(time, digits)}
-        </text>
-      ))}
+      {times.map((time) => {
+        const text = tickText(time, step);
+        const place = tickPlace(scene.field.x(scene.origin + time), text, width);
+        return (
+          <text key={time} {...place} y={14}>
+            {text}
+          </text>
+        );
+      })}
     </svg>
   );
 }

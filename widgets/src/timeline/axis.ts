@@ -1,5 +1,7 @@
 /** The time axis: what part of a run is seen, how far it reaches, where its marks are. */
 
+import { clock } from "../duration";
+
 /** A part of the run, in seconds since it started. */
 export interface Span {
   from: number;
@@ -76,6 +78,22 @@ export function ticks({ from, to }: Span, most: number): number[] {
   return Array.from({ length: Math.min(count, 200) }, (_, index) => (first + index) * step).filter(
     (time) => time <= to + 1e-9,
   );
+}
+
+/** The name of a mark: a position, or in the first minute seconds where marks are closer. */
+export function tickText(time: number, step: number): string {
+  const digits = digitsOf(step);
+  return digits > 0 && time < 60 ? `${time.toFixed(digits)} s` : clock(time, digits);
+}
+
+const LETTER = 5.6;
+
+/** Where a mark's name stands: below its mark, or as near to it as the drawing is wide. */
+export function tickPlace(at: number, text: string, width: number) {
+  const beyond = at + (text.length * LETTER) / 2 > width;
+  return beyond
+    ? { x: width, textAnchor: "end" as const }
+    : { x: at, textAnchor: "middle" as const };
 }
 
 /** Digits of a second that marks so far apart need. */

@@ -37,6 +37,49 @@ export function placed(
   });
 }
 
+/** An attempt as far as it is in sight, in pixels; `room` reaches to the begin of the next one. */
+export interface Stretch {
+  number: number;
+  from: number;
+  to: number;
+  room: number;
+  resumed: string;
+  failure: string;
+  brief: string;
+}
+
+const LEAST_WORDS = 70;
+
+/**
+ * What stands under the attempts of a lane, each within its own room: all are named in one way,
+ * and what failed stands at the end of its bar, or behind the name where the bar is short.
+ */
+export function attemptLabels(stretches: Stretch[]): Label[] {
+  const long = stretches.every(({ number, room }) => widthOf(`attempt ${number}`) <= room);
+  return stretches.flatMap((stretch) => {
+    const name = long ? `attempt ${stretch.number}` : `#${stretch.number}`;
+    return atTheEnd(stretch, name) ?? behind(stretch, name);
+  });
+}
+
+function atTheEnd({ from, to, failure, brief }: Stretch, name: string): Label[] | null {
+  const inside = to - from - widthOf(name) - 12;
+  if (!failure || inside < LEAST_WORDS) return null;
+  const words = [failure, brief].find((one) => widthOf(one) <= inside) ?? fitted(failure, inside);
+  if (!words) return null;
+  return [
+    { kind: "attempt", x: from + 3, text: name },
+    { kind: "fail", x: to - 4, end: true, text: words },
+  ];
+}
+
+function behind({ from, room, resumed, failure, brief }: Stretch, name: string): Label[] {
+  const more = failure ? brief : resumed;
+  const texts = more ? [`${name} · ${more}`, name] : [name];
+  const text = texts.find((one) => widthOf(one) <= room);
+  return text ? [{ kind: failure ? "fail" : "attempt", x: from + 3, text }] : [];
+}
+
 /** Cut a text to a width, or give nothing if hardly a word would stay. */
 export function fitted(text: string, width: number): string {
   if (widthOf(text) <= width) return text;

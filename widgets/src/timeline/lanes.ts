@@ -1,5 +1,6 @@
 /** The lanes of the timeline: one per Step execution, with the places of what is in it. */
 
+import { written } from "../decisions";
 import type { AttemptView, MessageRow, RunView, StepView } from "../documents";
 import { measured } from "../duration";
 import { failureName } from "../graph/live";
@@ -128,23 +129,13 @@ export function failureBrief(attempt: AttemptView): string {
   return attempt.failure ? failureName(attempt.failure) : failureText(attempt);
 }
 
-/** What stands under an attempt. */
-export function attemptText(attempt: AttemptView): string {
-  const from = attempt.resumed_from;
-  const resumed = from === null ? "" : ` · from checkpoint ${shownValue(from, 40)}`;
-  return `attempt ${attempt.attempt}${resumed}`;
+/** Where an attempt went on, if not at the begin. */
+export function resumedText({ resumed_from: from }: AttemptView): string {
+  return from === null ? "" : `from checkpoint ${shownValue(from, 40)}`;
 }
-
-const ENDS: Record<string, string> = {
-  next: "goTo",
-  graceful_complete: "gracefulComplete",
-  force_complete: "forceComplete",
-  force_fail: "forceFail",
-  dead_end: "deadEnd",
-};
 
 /** What stands behind the end of an execution. */
 export function outcomeText(step: StepView): string {
   if (step.ended_at === null) return "";
-  return ENDS[step.outcome] ?? step.outcome;
+  return written(step.outcome);
 }

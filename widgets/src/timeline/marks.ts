@@ -23,13 +23,17 @@ export interface Bars {
 
 const MOST_SINGLE = 300;
 const COLUMN = 2;
+const MOST_TEETH = 12;
 /** Beats closer than this many pixels are drawn as short ticks, so that the calls stay visible. */
 const CLOSE = 4;
 
 const one = (value: number) => Math.round(value * 10) / 10;
 
+/** Where one ends and another begins they meet, since both their sides are rounded alike. */
 function rectangle(x: number, y: number, width: number, height: number): string {
-  return `M${one(x)} ${one(y)}h${one(width)}v${one(height)}h${one(-width)}z`;
+  const left = one(x);
+  const across = one(one(x + width) - left);
+  return `M${left} ${one(y)}h${across}v${one(height)}h${-across}z`;
 }
 
 /** The rounds of an attempt: calls dark, sleeps light; merged ones by their share of calls. */
@@ -108,18 +112,25 @@ function spread(
   }
 }
 
-/** Heartbeats as ticks, at most one in a pixel. */
-export function beatTicks(beats: number[], x: Scale, strip: Strip): string {
-  const { y, height, left, right } = strip;
+/** The pixels across that have a heartbeat. */
+export function columnsOf(beats: number[], x: Scale, { left, right }: Strip): number[] {
   const seen: number[] = [];
   for (const time of beats) {
     const at = Math.round(x(time));
     if (at >= left && at <= right && at !== seen.at(-1)) seen.push(at);
   }
-  const span = (seen.at(-1) ?? 0) - (seen[0] ?? 0);
-  const close = seen.length > 12 && span / seen.length < CLOSE;
+  return seen;
+}
+
+/** Whether so many heartbeats between two pixels leave no room between them. */
+export function areClose(count: number, first: number, last: number): boolean {
+  return count > 12 && (last - first) / count < CLOSE;
+}
+
+/** Heartbeats as ticks, at most one in a pixel. */
+export function ticksAt(columns: number[], close: boolean, { y, height }: Strip): string {
   const [top, length] = close ? [y - 4, 5] : [y - 4, height + 8];
-  return seen.map((at) => `M${at} ${top}v${length}`).join("");
+  return columns.map((at) => `M${at} ${top}v${length}`).join("");
 }
 
 /** All signs of life of an attempt, in order: its begin, its heartbeats, its Stream messages. */
@@ -155,7 +166,8 @@ export function sawTooth(attempt: AttemptView, signs: number[], now: number, saw
     if (saw.x(to) < saw.left || saw.x(sign) > saw.right) return;
     teeth.push([saw.x(sign), saw.x(to), Math.min(to - sign, most)]);
   });
-  return teeth.length > (saw.right - saw.left) / 3 ? envelope(teeth, saw) : single(teeth, saw);
+  const width = saw.x(end) - saw.x(signs[0] ?? end);
+  return teeth.length > Math.max(MOST_TEETH, width / 3) ? envelope(teeth, saw) : single(teeth, saw);
 }
 
 function single(teeth: [number, number, number][], { rise, base, left, right }: Saw): string {
@@ -178,12 +190,13 @@ function envelope(teeth: [number, number, number][], { rise, base, left, right }
     const column = Math.min(right, Math.max(left, Math.round(to / COLUMN) * COLUMN));
     highest.set(column, Math.max(highest.get(column) ?? 0, age));
   }
-  let path = "";
-  let last = Number.NaN;
+  // From where the first rise begins, since another part of the curve may end there.
+  const first = Math.max(left, teeth[0]?.[0] ?? left);
+  let path = `M${one(first)} ${one(base)}`;
+  let last = first;
   for (const [column, age] of [...highest].sort((a, b) => a[0] - b[0])) {
-    const y = one(base - rise(age));
-    path += Number.isNaN(last) ? `M${column} ${one(base)}L${column} ${y}` : `L${column} ${y}`;
+    path += `L${column} ${one(base - rise(age))}`;
     last = column;
   }
-  return path ? `${path}L${last} ${one(base)}z` : "";
+  return `${path}L${last} ${one(base)}z`;
 }

@@ -1,0 +1,256 @@
+"""`invoke_rpc`: a call of a Flow's RPC on an open run, from its locks to its commit.
+
+The method runs in the process that calls it; only what it writes goes to the run, in one turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from dexnb.engine.addressing import answer, check_active, open_run
+from dexnb.engine.rpc_context import RpcContext
+from dexnb.engine.rpc_handler import run_handler
+from dexnb.engine.snapshot import snapshot_of
+from dexnb.errors import (
+    ChannelMessageNotFoundError,
+    DefinitionError,
+    DexnbError,
+    FlowNotActiveOrNotFoundError,
+    RequestTimeoutError,
+    RpcLockConflictError,
+)
+from dexnb.flow.data import FlowData
+from dexnb.flow.flow import Flow
+from dexnb.flow.registry import RegisteredFlow
+from dexnb.flow.rpc import RPCInvokeOptions, rpc_name
+from dexnb.flow.rpc_mapping import (
+    RpcOutcome,
+    RpcPlan,
+    map_rpc_input,
+    map_rpc_plan,
+    map_rpc_result,
+)
+from dexnb.flow.rpc_reader import RegisteredRpc
+from dexnb.flow.typed import decode
+from dexnb.model.event import Event
+from dexnb.model.message import RpcBegin, RpcDone, RpcExpired
+from dexnb.model.run_state import RunState
+from dexnb.providers import RunRecord
+
+if TYPE_CHECKING:
+    from dexnb.engine.engine import Engine
+
+TRIES = 5
+"""How often a transactional RPC is run before it gives up against a run that goes on changing."""
+
+
+async def invoke_rpc(
+    engine: Engine,
+    rpc_method: Any,
+    flow_id: str,
+    input: Any = None,
+    *,
+    run_id: str = "",
+    options: RPCInvokeOptions | None = None,
+) -> Any:
+    """Call an RPC of an open run; give the output of its method.
+
+    Raises:
+        FlowNotActiveOrNotFoundError: There is no open run, or it ended meanwhile.
+        DefinitionError: The method is no RPC of the run's Flow, or that is not registered here.
+        ValueMappingError: The input does not fit.
+        RpcLockConflictError: What it locks is held, or the run changed under a transactional one.
+        RequestTimeoutError: It took longer than its timeout.
+        ChannelMessageNotFoundError: A transactional one deleted a message that is not pending.
+        Exception: What the method itself raises.
+    """
+    name = rpc_name(rpc_method)
+    record = await open_run(engine, flow_id, run_id)
+    flow = _flow_of(engine, rpc_method, record)
+    rpc = flow.rpcs.get(name)
+    if rpc is None:
+        known = ", ".join(sorted(flow.rpcs)) or "none"
+        raise DefinitionError(f"{flow.flow_type} has no RPC {name}; its RPCs: {known}")
+    plan = map_rpc_plan(rpc, flow, options)
+    call = RpcCall(engine, record, flow, rpc, plan, map_rpc_input(input, rpc, flow))
+    output = await call.run()
+    what = f"output of {flow.flow_type}.{rpc.method}"
+    return None if output is None else decode(output, rpc.output_type, what)
+
+
+def _flow_of(engine: Engine, rpc_method: Any, record: RunRecord) -> RegisteredFlow:
+    """Give the code of a run's Flow; a bound method brings it along."""
+    owner = getattr(rpc_method, "__self__", None)
+    if isinstance(owner, Flow):
+        flow_type = owner.get_flow_type()
+        if flow_type != record.flow_type:
+            raise DefinitionError(
+                f"{record.flow_id} is a run of {record.flow_type}, and {rpc_method.__name__} is an "
+                f"RPC of {flow_type}: call one of {record.flow_type}"
+            )
+        if engine.registry.get(flow_type) is None:
+            engine.register(owner)
+    flow = engine.registry.get(record.flow_type)
+    if flow is None:
+        raise DefinitionError(
+            f"no Flow named {record.flow_type} is registered here: register its code, or call the "
+            "method of an instance"
+        )
+    return flow
+
+
+class RpcCall:
+    """One call of an RPC.
+
+    Args:
+        engine: Where the run is.
+        record: The run.
+        flow: Its code.
+        rpc: What is called.
+        plan: What the call locks and loads.
+        input: Encoded.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        record: RunRecord,
+        flow: RegisteredFlow,
+        rpc: RegisteredRpc,
+        plan: RpcPlan,
+        input: Any,
+    ) -> None:
+        """Prepare."""
+        self._engine = engine
+        self._run_id = record.run_id
+        self._flow = flow
+        self._rpc = rpc
+        self._plan = plan
+        self._input = input
+        self._who = f"RPC {flow.flow_type}.{rpc.method} of {record.flow_id}"
+        self._began_at = engine.provider.clock.lease()
+
+    async def run(self) -> Any:
+        """Make the call within its timeout; give the encoded output."""
+        limit = asyncio.timeout(self._rpc.timeout)
+        try:
+            async with limit:
+                for attempt in range(1, TRIES + 1):
+                    outcome = await self._try(attempt, uuid.uuid4().hex)
+                    if outcome is not None:
+                        return outcome.output
+        except TimeoutError:
+            # One of the method's own is the caller's.
+            if not limit.expired():
+                raise
+            raise RequestTimeoutError(
+                f"{self._who} was not done after its timeout of {self._rpc.timeout:g} s and has "
+                "changed nothing, unless its commit was under way"
+            ) from None
+        raise RpcLockConflictError(
+            f"{self._who} is transactional, and the run changed under each of its {TRIES} tries"
+        )
+
+    async def _try(self, attempt: int, request_id: str) -> RpcOutcome | None:
+        """Run the method once; None if the run changed under it."""
+        if not self._plan.locks:
+            return await self._apply(attempt, request_id)
+        try:
+            await self._lock(request_id)
+            return await self._apply(attempt, request_id)
+        except BaseException:
+            await asyncio.shield(self._unlock(request_id))
+            raise
+
+    async def _lock(self, request_id: str) -> None:
+        record = await self._record()
+        until = self._engine.provider.clock.now() + self._rpc.timeout
+        await self._engine.send(self._run_id, RpcBegin(request_id, self._plan.locks, until))
+        event = await self._answer(record, request_id, "rpc_started")
+        if event.kind == "rpc_refused":
+            fix = "call again when the other is done"
+            raise RpcLockConflictError(f"{self._who}: {event.payload['reason']}; {fix}")
+
+    async def _unlock(self, request_id: str) -> None:
+        # A run or a runtime that has ended holds no locks for anybody.
+        with contextlib.suppress(DexnbError):
+            await self._engine.send(self._run_id, RpcExpired(request_id))
+
+    async def _apply(self, attempt: int, request_id: str) -> RpcOutcome | None:
+        record = await self._record()
+        state = RunState.from_text(record.state)
+        snapshot = snapshot_of(state, self._plan.loads)
+        data = FlowData(self._flow.persistence, snapshot, in_step=False)
+        context = RpcContext(state, data, attempt, self._began_at)
+        try:
+            method = getattr(self._flow.flow, self._rpc.method)
+            result = await run_handler(
+                self._engine, method, self._rpc.mode, context, self._arguments()
+            )
+        finally:
+            context.over = True
+        outcome = map_rpc_result(result, self._rpc, self._flow)
+        return await self._commit(record, state, request_id, outcome, data.writes())
+
+    async def _commit(
+        self,
+        record: RunRecord,
+        state: RunState,
+        request_id: str,
+        outcome: RpcOutcome,
+        writes: dict[str, Any],
+    ) -> RpcOutcome | None:
+        locked, transactional = bool(self._plan.locks), self._rpc.is_transactional
+        if transactional:
+            _check_removed(state, writes, self._who)
+        if not (locked or writes or outcome.movements or outcome.canceling_steps):
+            # What only reads leaves no trace, so that asking often costs no history.
+            return outcome
+        done = RpcDone(
+            request_id,
+            self._rpc.name,
+            writes,
+            outcome.movements,
+            list(outcome.canceling_steps),
+            locked=locked,
+            version=state.events if transactional else None,
+        )
+        await self._engine.send(self._run_id, done)
+        event = await self._answer(record, request_id, "rpc_completed")
+        if event.kind == "rpc_completed":
+            return outcome
+        if transactional and event.payload["reason"].startswith("changed"):
+            return None
+        raise RequestTimeoutError(f"{self._who}: {event.payload['reason']}; nothing was changed")
+
+    def _arguments(self) -> tuple[Any, ...]:
+        if not self._rpc.takes_input:
+            return ()
+        what = f"input of {self._flow.flow_type}.{self._rpc.method}"
+        return (decode(self._input, self._rpc.input_type, what),)
+
+    async def _record(self) -> RunRecord:
+        record = await self._engine.record(run_id=self._run_id)
+        if record is None:
+            raise FlowNotActiveOrNotFoundError(f"{self._who}: the run is not in the store any more")
+        check_active(record)
+        return record
+
+    async def _answer(self, record: RunRecord, request_id: str, kind: str) -> Event:
+        def fits(event: Event) -> bool:
+            wanted = event.kind in (kind, "rpc_refused")
+            return wanted and event.payload["request_id"] == request_id
+
+        return await answer(self._engine, record, fits)
+
+
+def _check_removed(state: RunState, writes: dict[str, Any], who: str) -> None:
+    """Refuse a transaction that deletes what is not there."""
+    for channel, message_id in writes.get("removed", ()):
+        if all(each != message_id for each, _ in state.channels.get(channel, ())):
+            raise ChannelMessageNotFoundError(
+                f"{who}: Channel {channel} has no pending message {message_id}"
+            )

@@ -1,0 +1,90 @@
+"""Running an RPC's method: an async one on the loop of the Steps, a plain one in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dexnb.clock import Clock, guard_thread
+from dexnb.engine.rpc_context import RpcContext
+from dexnb.flow.handler import Mode
+from dexnb.flow.output import OUTLET
+
+if TYPE_CHECKING:
+    from dexnb.engine.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class _Returned:
+    """What a method gave, or raised: some exceptions cannot cross loops and threads as such."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+
+async def run_handler(
+    engine: Engine,
+    method: Callable[..., Any],
+    mode: Mode,
+    context: RpcContext,
+    input: tuple[Any, ...],
+) -> Any:
+    """Give what an RPC's method returns; what it raises is raised here.
+
+    Args:
+        engine: Whose loops and threads are used.
+        method: The Flow's bound method.
+        mode: How it is run.
+        context: Its first argument.
+        input: Its second one, or nothing, in a tuple.
+    """
+    loop = asyncio.get_running_loop()
+    if mode == "async":
+        steps = engine.hosts.loop
+        running = _awaited(method, context, input)
+        if steps is loop:
+            # A task of its own, because the method may set context variables.
+            returned = await asyncio.create_task(running)
+        else:
+            returned = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(running, steps))
+    else:
+        clock, name = Clock.of(loop), f"RPC {method.__qualname__}"
+        # The loop counts its own executor calls, so that virtual time waits for them.
+        returned = await loop.run_in_executor(
+            engine.rpc_threads, _called, method, context, input, clock, name
+        )
+    if returned.error is not None:
+        raise returned.error
+    return returned.value
+
+
+async def _awaited(
+    method: Callable[..., Any], context: RpcContext, input: tuple[Any, ...]
+) -> _Returned:
+    OUTLET.set(context)
+    try:
+        return _Returned(await method(context, *input))
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - SystemExit in a method must not end the loop
+        return _Returned(error=error)
+
+
+def _called(
+    method: Callable[..., Any],
+    context: RpcContext,
+    input: tuple[Any, ...],
+    clock: Clock,
+    name: str,
+) -> _Returned:
+    # Threads are used again, so what is set here is taken back.
+    token = OUTLET.set(context)
+    try:
+        with guard_thread(clock, name):
+            return _Returned(method(context, *input))
+    except BaseException as error:  # noqa: BLE001 - whatever a method raises is its caller's
+        return _Returned(error=error)
+    finally:
+        OUTLET.reset(token)

@@ -1,0 +1,150 @@
+"""`Machine`: a process with one engine, which may be killed at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from dexnb import Flow
+from dexnb.engine import Runtime, RuntimeOptions, capture
+from dexnb.errors import ProviderError
+from dexnb.providers import RunRecord
+from dexnb.testing import FaultyProvider
+
+T = TypeVar("T")
+
+_owner: contextvars.ContextVar[Machine | None] = contextvars.ContextVar("machine", default=None)
+
+
+class Killed(Exception):
+    """The machine died while somebody waited for it."""
+
+
+def tell_tasks_apart(loop: asyncio.AbstractEventLoop) -> None:
+    """Let every task of a loop belong to the machine that has made it."""
+
+    def make(loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> asyncio.Task[Any]:
+        task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **options)
+        context = options.get("context") or contextvars.copy_context()
+        machine = context.get(_owner)
+        if machine is not None:
+            machine.adopt(task)
+        return task
+
+    loop.set_task_factory(make)
+
+
+class Machine:
+    """One life of a process: it starts once, and ends in order or not.
+
+    Args:
+        provider: Its way to the store.
+        flows: The code that it knows.
+        options: Of its engine.
+    """
+
+    def __init__(
+        self, provider: FaultyProvider, flows: Sequence[Flow[Any]], options: RuntimeOptions
+    ) -> None:
+        """Switch nothing on yet."""
+        self.provider = provider
+        self.runtime = Runtime(provider, options=options)
+        self._flows = flows
+        self._tasks: dict[asyncio.Task[Any], None] = {}
+        self._context = contextvars.copy_context()
+        self._context.run(_owner.set, self)
+        self._watch: asyncio.Task[None] | None = None
+        self._installed = False
+        self.up = False
+        self.dead = asyncio.Event()
+        self._gone = asyncio.Event()
+
+    def adopt(self, task: asyncio.Task[Any]) -> None:
+        """Take a task that began here; behind the death it must not run."""
+        self._tasks[task] = None
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+        if self.dead.is_set():
+            task.cancel()
+
+    async def start(self) -> bool:
+        """Start the engine; tell whether it runs."""
+        self._watch = asyncio.get_running_loop().create_task(self._die_when_severed())
+        try:
+            await self.run(self._start)
+        except (Killed, ProviderError):
+            await self.kill()
+            return False
+        self.up = not self.dead.is_set()
+        return self.up
+
+    async def _start(self) -> None:
+        await self.runtime.__aenter__()
+        self._installed = True
+        self.runtime.register(*self._flows)
+
+    async def run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run something in the process.
+
+        Raises:
+            Killed: It died before that was done.
+        """
+        if self.dead.is_set():
+            raise Killed
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(call(), context=self._context)
+        await asyncio.wait([task])
+        if task.cancelled():
+            raise Killed
+        return task.result()
+
+    def errors(self, records: Iterable[RunRecord]) -> Iterator[str]:
+        """Give what its engine has told of errors, of its own and of these runs."""
+        telemetry = getattr(self.runtime.engine, "telemetry", None)
+        for run_id in ("", *(record.run_id for record in records)):
+            for event in telemetry.events(run_id) if telemetry else ():
+                if event.kind == "engine_error":
+                    yield event.payload["error"]
+
+    async def stop(self) -> None:
+        """Stop in order; it may die over that."""
+        self.up = False
+        try:
+            await self.run(self.runtime.close)
+            self._installed = False
+        except Killed:
+            pass
+        await self.kill()
+
+    async def _die_when_severed(self) -> None:
+        await self.provider.severed.wait()
+        await self.kill()
+
+    async def kill(self) -> None:
+        """End it as `kill -9` does: nothing of it runs any more, and its leases stand."""
+        if self.dead.is_set():
+            await self._gone.wait()
+            return
+        self.up = False
+        self.dead.set()
+        self.provider.sever()
+        while self._tasks:
+            # Again and again: what cleans up behind a cancellation must not wait either.
+            for task in list(self._tasks):
+                task.cancel()
+            await asyncio.sleep(0)
+        self._silence()
+        if self._installed:
+            capture.uninstall()
+        await self.provider.inner.close()
+        if self._watch is not None:
+            self._watch.cancel()
+        self._gone.set()
+
+    def _silence(self) -> None:
+        """Cancel what it has asked its loop to call later."""
+        loop: Any = asyncio.get_running_loop()
+        for handle in list(loop._scheduled):  # noqa: SLF001 - no other way to a loop's timers
+            if handle._context.get(_owner) is self:  # noqa: SLF001
+                handle.cancel()

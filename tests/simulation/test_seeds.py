@@ -1,0 +1,135 @@
+"""Random Flows in random weather: whatever happens, what must hold does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from tests.simulation.world import Outcome, simulate
+
+CI_SEEDS = 1000
+SOAK_SEEDS = 100_000
+CHUNK = 50
+SOME = 60
+ROOT = Path(__file__).parents[2]
+
+
+def replay(seed: int, folder: Path | None = None) -> str:
+    """Give the command that plays a seed again and prints what happened."""
+    return f"python -m tests.simulation {seed}{' FOLDER' if folder else ''}"
+
+
+def play(seeds: Iterable[int], folder: Path | None = None) -> tuple[int, list[str]]:
+    """Play seeds; give how many attempts that were, and what is wrong, with how to see it again."""
+    attempts, wrong = 0, []
+    for seed in seeds:
+        try:
+            outcome = simulate(seed, folder)
+        except BaseException as error:
+            error.add_note(f"seed {seed}; to see it again: {replay(seed, folder)}")
+            raise
+        attempts += outcome.attempts
+        if outcome.problems:
+            wrong.append(f"{replay(seed, folder)}: " + "; ".join(outcome.problems)[:2000])
+    return attempts, wrong
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("first", range(0, CI_SEEDS, CHUNK))
+def test_random_flows_survive_crashes_and_bad_weather(first: int) -> None:
+    """Fifty seeds, each with its own Flows, messages, calls, faults and kills."""
+    began = perf_counter()
+    attempts, wrong = play(range(first, first + CHUNK))
+    rate = CHUNK / (perf_counter() - began)
+    print(f"\nseeds {first} to {first + CHUNK - 1}: {attempts} attempts, {rate:.1f} seeds/s")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_random_flows_survive_on_a_file(tmp_path: Path) -> None:
+    """The same on SQLite, where the order of events is the disk's as well."""
+    _, wrong = play(range(30), tmp_path)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("seed", [1, 12, 123])
+def test_a_seed_always_gives_the_same_events(seed: int) -> None:
+    """Played twice in a process, the histories are equal, to the last digit of every time."""
+    assert simulate(seed) == simulate(seed)
+
+
+def test_a_seed_gives_the_same_events_in_every_process() -> None:
+    """The order of sets is another there; the command that a failure prints shows the failure."""
+    here = simulate(34)
+    for hash_seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        told = subprocess.run(
+            [sys.executable, "-m", "tests.simulation", "34"],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        assert f"digest {here.digest}" in told.stdout
+
+
+def test_seeds_differ_and_reach_everything() -> None:
+    """Sixty of them bring every kind of event, end in every way, and kill engines."""
+    outcomes: list[Outcome] = [simulate(seed) for seed in range(SOME)]
+    events = [event for outcome in outcomes for event in outcome.events]
+    kinds = {event.kind for event in events}
+    assert KINDS <= kinds, KINDS - kinds
+    ends = {event.payload["status"] for event in events if event.kind == "flow_closed"}
+    assert ends == {"COMPLETED", "FAILED", "CANCELED", "TERMINATED"}
+    decisions = {e.payload["decision"]["kind"] for e in events if e.kind == "step_completed"}
+    assert len(decisions) == 6
+    assert sum(outcome.kills for outcome in outcomes) > SOME
+    assert len({outcome.digest for outcome in outcomes}) == SOME
+
+
+KINDS = {
+    "flow_started",
+    "step_scheduled",
+    "locks_taken",
+    "wait_started",
+    "timer_fired",
+    "subflow_changed",
+    "wait_ended",
+    "wait_failed",
+    "step_completed",
+    "step_failed",
+    "step_cancelled",
+    "channel_published",
+    "rpc_started",
+    "rpc_completed",
+    "rpc_refused",
+    "flow_timed_out",
+    "stop_requested",
+    "flow_closed",
+}
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(6 * 3600)
+def test_a_hundred_thousand_seeds() -> None:
+    """The same for long, on all processors."""
+    began, done, wrong = perf_counter(), 0, list[str]()
+    chunks = [range(first, first + CHUNK) for first in range(0, SOAK_SEEDS, CHUNK)]
+    with ProcessPoolExecutor() as pool:
+        for _, found in pool.map(play, chunks):
+            wrong += found
+            done += CHUNK
+            if done % 5000 == 0:
+                rate = done / (perf_counter() - began)
+                print(f"\n{done} seeds, {rate:.1f} seeds/s, {len(wrong)} failed", flush=True)
+    assert not wrong, "\n".join(wrong)
