@@ -117,9 +117,6 @@ class Engine:
             telemetry_after,
         )
         self.outbox = self._outbox()
-        links = Links(
-            loop.time, lambda: wall_time(loop), self.registry.get, self.telemetry, self.outbox
-        )
         self.hosts = StepHosts(
             self.control,
             clock,
@@ -127,7 +124,7 @@ class Engine:
             sync_slots=lambda: options.sync_concurrency,
             ended=self._ended,
         )
-        self.worker = Worker(provider, self.registry, options, links, self.hosts, self._slot_freed)
+        self.worker = self._worker(loop)
         self.orchestrator = Orchestrator(
             provider, options, self.telemetry, self._committed, self._turn_freed
         )
@@ -141,6 +138,13 @@ class Engine:
             changed=self._store_changed,
             lost=self._store_lost,
         )
+
+    def _worker(self, loop: asyncio.AbstractEventLoop) -> Worker:
+        links = Links(
+            loop.time, lambda: wall_time(loop), self.registry.get, self.telemetry, self.outbox
+        )
+        registry, options = self.registry, self.options
+        return Worker(self.provider, registry, options, links, self.hosts, self._slot_freed)
 
     def _outbox(self) -> Outbox:
         return Outbox(

@@ -29,7 +29,11 @@ def schedule(
         from_step_execution_id=origin,
         recovery_error=recovery_error,
     )
-    if ledger.state.active[key].phase == "running":
+    step = ledger.state.active[key]
+    if delay and step.phase == "queued":
+        # A start alone is delayed, and then nobody holds a lock yet.
+        ledger.emit("locks_taken", key, locks=step.locks)
+    if step.phase == "running":
         ledger.run(key, delay)
     return key
 

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 TRIES = 5
 """How often a transactional RPC is run before it gives up against a run that goes on changing."""
 
+GIVEN_UP = "given up: it was cancelled, or ran longer than its timeout"
+
 
 async def invoke_rpc(
     engine: Engine,
@@ -161,8 +163,10 @@ class RpcCall:
         try:
             await self._lock(request_id)
             return await self._apply(attempt, request_id)
-        except BaseException:
-            await asyncio.shield(self._unlock(request_id))
+        except BaseException as error:
+            given_up = isinstance(error, asyncio.CancelledError)
+            reason = GIVEN_UP if given_up else f"failed with {type(error).__name__}"
+            await asyncio.shield(self._unlock(RpcExpired(request_id, reason)))
             raise
 
     async def _lock(self, request_id: str) -> None:
@@ -174,10 +178,10 @@ class RpcCall:
             fix = "call again when the other is done"
             raise RpcLockConflictError(f"{self._who}: {event.payload['reason']}; {fix}")
 
-    async def _unlock(self, request_id: str) -> None:
+    async def _unlock(self, message: RpcExpired) -> None:
         # A run or a runtime that has ended holds no locks for anybody.
         with contextlib.suppress(DexnbError):
-            await self._engine.send(self._run_id, RpcExpired(request_id))
+            await self._engine.send(self._run_id, message)
 
     async def _apply(self, attempt: int, request_id: str) -> RpcOutcome | None:
         record = await self._record()

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextvars import Token
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dexnb.clock import Clock, guard_thread
+from dexnb.engine import capture
+from dexnb.engine.attempt import Attempt
 from dexnb.engine.rpc_context import RpcContext
 from dexnb.flow.handler import Mode
 from dexnb.flow.output import OUTLET
@@ -22,6 +25,31 @@ class _Returned:
 
     value: Any = None
     error: BaseException | None = None
+
+
+class RpcLog:
+    """Where prints and log records of one call go: to the telemetry of the run that it is about."""
+
+    def __init__(self, engine: Engine, context: RpcContext) -> None:
+        """Begin with the call under way."""
+        self._telemetry = engine.telemetry
+        self._context = context
+        self.ended = False
+
+    def record(self, kind: Any, payload: dict[str, Any], size: int = 0) -> None:
+        """Keep a telemetry entry."""
+        context = self._context
+        self._telemetry.record(context.run_id, context.flow_id, kind, payload=payload, size=size)
+
+    def enter(self) -> Token[Attempt]:
+        """Take what is printed in this context from now on."""
+        # To the capture it is what an attempt is: a place for lines.
+        return capture.CURRENT.set(cast("Attempt", self))
+
+    def end(self) -> None:
+        """Keep the line that was begun."""
+        self.ended = True
+        capture.end_lines(cast("Attempt", self))
 
 
 async def run_handler(
@@ -40,10 +68,10 @@ async def run_handler(
         context: Its first argument.
         input: Its second one, or nothing, in a tuple.
     """
-    loop = asyncio.get_running_loop()
+    loop, log = asyncio.get_running_loop(), RpcLog(engine, context)
     if mode == "async":
         steps = engine.hosts.loop
-        running = _awaited(method, context, input)
+        running = _awaited(method, context, input, log)
         if steps is loop:
             # A task of its own, because the method may set context variables.
             returned = await asyncio.create_task(running)
@@ -53,7 +81,7 @@ async def run_handler(
         clock, name = Clock.of(loop), f"RPC {method.__qualname__}"
         # The loop counts its own executor calls, so that virtual time waits for them.
         returned = await loop.run_in_executor(
-            engine.rpc_threads, _called, method, context, input, clock, name
+            engine.rpc_threads, _called, method, context, input, clock, name, log
         )
     if returned.error is not None:
         raise returned.error
@@ -61,15 +89,18 @@ async def run_handler(
 
 
 async def _awaited(
-    method: Callable[..., Any], context: RpcContext, input: tuple[Any, ...]
+    method: Callable[..., Any], context: RpcContext, input: tuple[Any, ...], log: RpcLog
 ) -> _Returned:
     OUTLET.set(context)
+    log.enter()
     try:
         return _Returned(await method(context, *input))
     except asyncio.CancelledError:
         raise
     except BaseException as error:  # noqa: BLE001 - SystemExit in a method must not end the loop
         return _Returned(error=error)
+    finally:
+        log.end()
 
 
 def _called(
@@ -78,13 +109,16 @@ def _called(
     input: tuple[Any, ...],
     clock: Clock,
     name: str,
+    log: RpcLog,
 ) -> _Returned:
     # Threads are used again, so what is set here is taken back.
-    token = OUTLET.set(context)
+    token, before = OUTLET.set(context), log.enter()
     try:
         with guard_thread(clock, name):
             return _Returned(method(context, *input))
     except BaseException as error:  # noqa: BLE001 - whatever a method raises is its caller's
         return _Returned(error=error)
     finally:
+        log.end()
+        capture.CURRENT.reset(before)
         OUTLET.reset(token)

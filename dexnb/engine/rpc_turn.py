@@ -30,7 +30,7 @@ def done(ledger: Ledger, message: RpcDone) -> None:
     if request_id in state.requests:
         return
     if message.locked and request_id not in state.locks.values():
-        _refuse(ledger, request_id, "expired: it ran longer than its timeout")
+        _refuse(ledger, request_id, RpcExpired(request_id).reason)
         return
     if message.version is not None and message.version != state.events:
         _refuse(ledger, request_id, "changed: the run went on while it ran")
@@ -44,9 +44,9 @@ def done(ledger: Ledger, message: RpcDone) -> None:
 
 
 def expire(ledger: Ledger, message: RpcExpired) -> None:
-    """End the locks of an RPC that has not come back."""
+    """End the locks of an RPC that writes nothing."""
     if message.request_id in ledger.state.locks.values():
-        _refuse(ledger, message.request_id, "expired: it ran longer than its timeout")
+        _refuse(ledger, message.request_id, message.reason)
 
 
 def _refuse(ledger: Ledger, request_id: str, reason: str) -> None:

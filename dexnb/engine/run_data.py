@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dexnb.engine.addressing import answer, check_active
 from dexnb.engine.definitions import attribute_of, channel_of, physical_name
-from dexnb.errors import DefinitionError, FlowNotActiveOrNotFoundError, RequestTimeoutError
+from dexnb.errors import FlowNotActiveOrNotFoundError, RequestTimeoutError
 from dexnb.flow.attribute_match import AttributeMatch
 from dexnb.flow.codec import text_of
 from dexnb.flow.typed import check
@@ -77,9 +77,6 @@ async def matched_value(
         RequestTimeoutError: It took longer than `seconds`.
         DefinitionError: The Flow does not list the Attribute, or no value of it could ever match.
     """
-    if not isinstance(match, AttributeMatch):
-        fix = "give AttributeMatch.equal_to(...) or another"
-        raise DefinitionError(f"match is {shown(match)}: {fix}")
     definition = attribute_of(engine, record.flow_type, attribute)
     physical = physical_name(definition, instance)
     match.check_fits(definition)

@@ -160,6 +160,7 @@ def _condition(condition: View, time: float) -> View:
         "need": 0,
         "state": "",
         "changed_at": None,
+        "flow_id": "",
     }
     if condition["kind"] == "timer":
         shown["due_at"] = time + condition["seconds"]
@@ -170,11 +171,11 @@ def _condition(condition: View, time: float) -> View:
     return shown
 
 
-def _set_condition(step: View, event: Event, state: str) -> None:
+def _set_condition(step: View, event: Event, state: str, flow_id: str = "") -> None:
     conditions = step["wait"]["conditions"] if step["wait"] else []
     place = event.payload["condition"]
     if 0 <= place < len(conditions):
-        conditions[place].update(state=state, changed_at=event.time)
+        conditions[place].update(state=state, changed_at=event.time, flow_id=flow_id)
 
 
 def _timer_fired(step: View, event: Event) -> None:
@@ -183,10 +184,10 @@ def _timer_fired(step: View, event: Event) -> None:
 
 def _subflow_changed(step: View, event: Event) -> None:
     result = event.payload["result"]
-    status = result.get("status", "")
-    _set_condition(step, event, status)
-    if result.get("flow_id"):
-        _put(step["subflows"], result["flow_id"], status)
+    status, flow_id = result.get("status", ""), result.get("flow_id", "")
+    _set_condition(step, event, status, flow_id)
+    if flow_id:
+        _put(step["subflows"], flow_id, status)
 
 
 def _wait_ended(step: View, event: Event) -> None:

@@ -150,9 +150,10 @@ class RpcDone:
 
 @dataclass(frozen=True, slots=True)
 class RpcExpired:
-    """An RPC has not come back in time; its locks end."""
+    """An RPC writes nothing; its locks end, and its caller is told why."""
 
     request_id: str
+    reason: str = "expired: it ran longer than its timeout"
 
 
 @dataclass(frozen=True, slots=True)

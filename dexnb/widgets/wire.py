@@ -47,14 +47,31 @@ def bounded_page(page: dict[str, Any], limit: int = SNAPSHOT_BYTES) -> tuple[dic
     most = 500
     while size > limit and most >= _LEAST_ROWS:
         most //= 2
-        page = {**page, "view": _packed(_thinned(view, most))}
+        longest = LONGEST_TEXT * most // 500
+        page = {**page, "view": _packed(_thinned(view, most), longest)}
         size = len(to_text(page))
     return page, size
 
 
-def _packed(view: dict[str, Any]) -> dict[str, Any]:
+def _packed(view: dict[str, Any], longest: int = LONGEST_TEXT) -> dict[str, Any]:
     steps = {key: _packed_step(step) for key, step in view["steps"].items()}
-    return {**short({**view, "steps": {}}), "steps": steps}
+    data = {
+        "attributes": {name: bounded(value, longest) for name, value in view["attributes"].items()},
+        "channels": {
+            name: {**channel, "newest": bounded(channel["newest"], longest)}
+            for name, channel in view["channels"].items()
+        },
+    }
+    rest = {**view, "steps": {}, "attributes": {}, "channels": {}}
+    return {**short(rest), **data, "steps": steps}
+
+
+def bounded(value: Any, longest: int) -> Any:
+    """Give a plain JSON value, or the beginning of its text where that is longer."""
+    if not isinstance(value, str | list | dict):
+        return value
+    text = to_text(value)
+    return value if len(text) <= longest else f"{text[:longest]}… ({len(text)} characters)"
 
 
 def _packed_step(step: dict[str, Any]) -> dict[str, Any]:
@@ -74,7 +91,8 @@ def _thinned(view: dict[str, Any], most: int) -> dict[str, Any]:
     rows = {name: view[name][-most:] for name in _ROWS}
     kept = list(view["steps"].items())[-most:]
     steps = {key: _thin_step(step, most) for key, step in kept}
-    return {**view, **rows, "steps": steps}
+    data = {name: dict(list(view[name].items())[-most:]) for name in ("attributes", "channels")}
+    return {**view, **rows, **data, "steps": steps}
 
 
 def _thin_step(step: dict[str, Any], most: int) -> dict[str, Any]:

@@ -233,6 +233,17 @@ class Order(Flow[str]):
         return RPCResult(None)
 
     @rpc
+    async def talk(self, context: AsyncContext) -> None:
+        """Print, also without an end of line."""
+        print("async")
+        print("line", end="")
+
+    @rpc
+    def talk_in_a_thread(self, context: Context) -> None:
+        """Print, in a thread."""
+        print("plain")
+
+    @rpc
     async def lie(self, context: AsyncContext) -> RPCResult[int]:
         """Give an output of another type than it says."""
         return RPCResult("three")  # type: ignore[arg-type]  # the mistake

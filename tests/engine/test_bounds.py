@@ -146,7 +146,7 @@ async def test_a_timed_out_attempt_fails_with_start_to_close(runtime: Runtime) -
     )
 
 
-@pytest.mark.rule("2.3/silence", "2.4/heartbeat-timeout")
+@pytest.mark.rule("2.3/silence", "2.4/heartbeat-timeout", "2.12/explicit-heartbeats")
 @with_runtime
 async def test_a_silent_attempt_fails_with_heartbeat(runtime: Runtime) -> None:
     """The heartbeat timeout counts from the last sign of life."""
@@ -200,7 +200,7 @@ async def test_maximum_attempts_counts_the_first(runtime: Runtime) -> None:
     assert seen == [1, 2, 3]
 
 
-@pytest.mark.rule("2.5/delay")
+@pytest.mark.rule("2.5/delay", "2.1/retry")
 @with_runtime
 async def test_delays_grow_up_to_the_maximum_interval(runtime: Runtime) -> None:
     """1 s, doubling, at most 100 s, until the four hours of the default are over."""

@@ -32,7 +32,7 @@ from dexnb.errors import (
     ValueMappingError,
 )
 from dexnb.providers import MemoryProvider
-from tests.engine.flows import history
+from tests.engine.flows import history, telemetry
 from tests.engine.orders import (
     COUNT,
     MISUSES,
@@ -203,6 +203,11 @@ async def test_an_error_of_the_method_is_raised_as_itself(
         with pytest.raises(SystemExit):
             await client.invoke_rpc(method, "order", "exit")
     assert await client.invoke_rpc(Order.add_locked, "order", 0) == 1
+    events = await (await runtime.get("order")).events()
+    reasons = [event.payload["reason"] for event in events if event.kind == "rpc_refused"]
+    assert reasons == [
+        f"failed with {name}" for name in ("ValueError", "TimeoutError", "SystemExit")
+    ]
 
 
 @on_each_store
@@ -242,6 +247,17 @@ async def test_what_only_steps_have_is_refused_by_name(
         with pytest.raises(ContextCallError, match=call.replace("made ", "")) as caught:
             await client.invoke_rpc(Order.misuse, "order", call)
         assert isinstance(caught.value, ValueError)
+
+
+@on_each_store
+async def test_prints_of_an_rpc_go_to_its_run(runtime: Runtime, client: AsyncClient) -> None:
+    """Never to whichever cell is running: it has no step execution there."""
+    await open_order(client)
+    await client.invoke_rpc(Order.talk, "order")
+    await client.invoke_rpc(Order.talk_in_a_thread, "order")
+    logs = await telemetry(await runtime.get("order"), "log")
+    assert [event.payload["line"] for event in logs] == ["async", "line", "plain"]
+    assert {(event.step_execution_id, event.attempt) for event in logs} == {("", 0)}
 
 
 @on_each_store

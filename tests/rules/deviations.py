@@ -23,6 +23,11 @@ DEVIATIONS: dict[str, str] = {
     "2.5/shared-budget": _NO_LOCAL_PHASE,
     "2.1/long-poll": f"{_ONE_PROCESS}; a wait lasts as long as its caller asks",
     "2.1/inline-values": "values stand in the store itself; one above 1 MiB is refused by name",
+    "2.1/stream-refuse": (
+        "trimming comes with the write, so only a message that is over the capacity by itself is "
+        "refused"
+    ),
+    "2.13/client-refused": "a ValueMappingError tells what the Stream can hold",
     "2.1/continue-as-new": "left out: a history does not grow with poll rounds",
     "2.2/snapshot-time": (
         "the snapshot is taken when the method is scheduled, so that it travels with the work item "
@@ -61,7 +66,7 @@ DEVIATIONS: dict[str, str] = {
         "up; CANCEL and TERMINATE differ in the status only"
     ),
     "2.9/no-lock-in-poll": "advice for the author: the runtime lets a Step keep its lock",
-    "2.12/transport": _ONE_PROCESS,
+    "2.12/transport": f"{_ONE_PROCESS}; RPC handlers run in the process that calls them",
     "2.13/backends": "Streams stand in the store of the runs, memory or SQLite",
 }
 

@@ -90,7 +90,7 @@ RULES: dict[str, str] = {
     # 2.6
     "2.6/wait-fail-flow": "FAIL_FLOW: a wait_for without a retry left fails the Flow.",
     "2.6/wait-proceed": "PROCEED: execute runs, told of the failure by flag and recovery_error.",
-    "2.6/execute-fails": "An execute without a retry left fails the Flow with its detail.",
+    "2.6/execute-fails": "An execute without a retry left fails the Flow as WORKER_API_FAILED.",
     "2.6/recovery-input": "A recovery Step gets the same input, when the failed one is closed.",
     "2.6/recovery-from": "A recovery Step's from_step_execution_id is the failed execution.",
     "2.6/recovery-error": "A recovery Step's recovery_error tells type and detail.",

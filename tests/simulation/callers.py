@@ -19,9 +19,9 @@ from tests.simulation.flows import PARTS
 from tests.simulation.scripts import CHANNELS, INSTANCES
 from tests.simulation.witness import Witness
 
-Kind = Literal["publish", "stop", "add", "tally", "skip"]
+Kind = Literal["publish", "stop", "add", "tally", "tell", "skip"]
 
-KINDS: tuple[Kind, ...] = ("publish",) * 8 + ("add", "add", "tally", "skip", "stop")
+KINDS: tuple[Kind, ...] = ("publish",) * 8 + ("add", "add", "tally", "tell", "skip", "stop")
 STOPS: tuple[StopKind, ...] = ("CANCEL", "TERMINATE", "FAIL")
 
 
@@ -105,12 +105,12 @@ def draw_calls(
 ) -> list[Start | Call]:
     """Draw what happens to these runs until then."""
     calls: list[Start | Call] = list(starts)
-    for _ in range(rng.randint(0, 12)):
-        start = rng.choice(starts)
-        kind = rng.choice(KINDS)
-        calls.append(
-            Call(
-                at=rng.uniform(start.at, until),
+    for _ in range(rng.randint(0, 10)):
+        start, kind, at = rng.choice(starts), rng.choice(KINDS), rng.uniform(0, until)
+        # Some come together, so that they meet in the run.
+        for _ in range(rng.choice((1, 1, 1, 3))):
+            call = Call(
+                at=max(start.at, at + rng.uniform(0, 0.2)),
                 kind=kind,
                 flow=start.flow,
                 flow_id=start.flow_id,
@@ -119,5 +119,5 @@ def draw_calls(
                 seconds=rng.choice((0.0, 0.5, 6.0)),
                 witness=witness,
             )
-        )
+            calls.append(call)
     return sorted(calls, key=lambda call: call.at)

@@ -15,9 +15,7 @@ from tests.simulation.witness import Witness
 ENDS = ("step_completed", "step_failed", "step_cancelled")
 
 
-def problems_of(
-    state: RunState, events: Sequence[Event], script: FlowScript
-) -> list[str]:
+def problems_of(state: RunState, events: Sequence[Event], script: FlowScript) -> list[str]:
     """Give what is wrong with a run."""
     history = History(events, script)
     found = [
@@ -161,9 +159,7 @@ def _values(state: RunState, events: Sequence[Event]) -> Iterator[str]:
         yield f"{sorted(gone)} were lost, {len(removed)} messages were deleted"
 
 
-def missing_values(
-    run_id: str, events: Sequence[Event], witness: Witness
-) -> Iterator[str]:
+def missing_values(run_id: str, events: Sequence[Event], witness: Witness) -> Iterator[str]:
     """Look in an open run with nothing left to do for what callers have sent it."""
     arrived = set(_published(events))
     for value, receiver in witness.accepted.items():

@@ -198,12 +198,12 @@ class ScriptedWait(Scripted):
 
     def _condition(self, rng: Random, name: str) -> Condition:
         chance = rng.random()
-        if chance < 0.1 and self.child is not None:
+        if chance < 0.25 and self.child is not None:
             return SubFlow.run(self.child, {"depth": 1}, SubFlowOptions(condition_id=name))
-        if chance < 0.5:
+        if chance < 0.55:
             seconds = rng.choice((0.0, 0.5, 5.0, 20.0))
             return Timer.by_duration(timedelta(seconds=seconds), condition_id=name)
-        if chance < 0.65:
+        if chance < 0.7:
             return PARTS.for_one(rng.choice(INSTANCES), condition_id=name)
         channel = QUEUES[rng.choice(CHANNELS)]
         makers = (
@@ -219,6 +219,7 @@ class ScriptedFlow(Flow[Any]):
     """A Flow of scripted Steps; its class is made by `make_flow`."""
 
     steps: StepList[Any]
+    witness: Witness
 
     def get_steps(self) -> StepList[Any]:
         """Give the Steps."""
@@ -253,6 +254,14 @@ class ScriptedFlow(Flow[Any]):
         steps = () if start is None or count % 3 else (_move(type(start), 0),)
         return RPCResult(count + 1, next_steps=steps)
 
+    @rpc
+    async def tell(self, context: AsyncContext, input: float) -> RPCResult[int]:
+        """Publish with neither a lock nor a transaction."""
+        await asyncio.sleep(input)
+        value = self.witness.new_value()
+        PARTS.publish(context, INSTANCES[0], value)
+        return RPCResult(value)
+
 
 def make_flow(script: FlowScript, witness: Witness, child: Flow[Any] | None = None) -> Flow[Any]:
     """Make a Flow of a script; its Steps tell the witness what they do."""
@@ -263,7 +272,7 @@ def make_flow(script: FlowScript, witness: Witness, child: Flow[Any] | None = No
         types.append(type(step.name, (base,), {**body, "child": child}))
     first, *others = [each() for each in types]
     steps = StepList.start_step(first).other_steps(*others)
-    made: Flow[Any] = type(script.name, (ScriptedFlow,), {"steps": steps})()
+    made: Flow[Any] = type(script.name, (ScriptedFlow,), {"steps": steps, "witness": witness})()
     return made
 
 

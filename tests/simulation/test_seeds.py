@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 
 import pytest
 
+from tests.simulation.playing import Played, added, play
 from tests.simulation.world import Outcome, simulate
 
 CI_SEEDS = 1000
@@ -21,43 +22,22 @@ SOME = 60
 ROOT = Path(__file__).parents[2]
 
 
-def replay(seed: int, folder: Path | None = None) -> str:
-    """Give the command that plays a seed again and prints what happened."""
-    return f"python -m tests.simulation {seed}{' FOLDER' if folder else ''}"
-
-
-def play(seeds: Iterable[int], folder: Path | None = None) -> tuple[int, list[str]]:
-    """Play seeds; give how many attempts that were, and what is wrong, with how to see it again."""
-    attempts, wrong = 0, []
-    for seed in seeds:
-        try:
-            outcome = simulate(seed, folder)
-        except BaseException as error:
-            error.add_note(f"seed {seed}; to see it again: {replay(seed, folder)}")
-            raise
-        attempts += outcome.attempts
-        if outcome.problems:
-            wrong.append(f"{replay(seed, folder)}: " + "; ".join(outcome.problems)[:2000])
-    return attempts, wrong
-
-
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("first", range(0, CI_SEEDS, CHUNK))
 def test_random_flows_survive_crashes_and_bad_weather(first: int) -> None:
     """Fifty seeds, each with its own Flows, messages, calls, faults and kills."""
-    began = perf_counter()
-    attempts, wrong = play(range(first, first + CHUNK))
-    rate = CHUNK / (perf_counter() - began)
-    print(f"\nseeds {first} to {first + CHUNK - 1}: {attempts} attempts, {rate:.1f} seeds/s")
-    assert not wrong, "\n".join(wrong)
+    played = play(range(first, first + CHUNK))
+    print(f"\nfrom {first}: {played}")
+    assert not played.wrong, "\n".join(played.wrong)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_random_flows_survive_on_a_file(tmp_path: Path) -> None:
     """The same on SQLite, where the order of events is the disk's as well."""
-    _, wrong = play(range(30), tmp_path)
-    assert not wrong, "\n".join(wrong)
+    played = play(range(30), tmp_path)
+    print(f"\non SQLite: {played}")
+    assert not played.wrong, "\n".join(played.wrong)
 
 
 @pytest.mark.parametrize("seed", [1, 12, 123])
@@ -88,7 +68,7 @@ def test_seeds_differ_and_reach_everything() -> None:
     outcomes: list[Outcome] = [simulate(seed) for seed in range(SOME)]
     events = [event for outcome in outcomes for event in outcome.events]
     kinds = {event.kind for event in events}
-    assert KINDS <= kinds, KINDS - kinds
+    assert kinds >= KINDS, KINDS - kinds
     ends = {event.payload["status"] for event in events if event.kind == "flow_closed"}
     assert ends == {"COMPLETED", "FAILED", "CANCELED", "TERMINATED"}
     decisions = {e.payload["decision"]["kind"] for e in events if e.kind == "step_completed"}
@@ -120,16 +100,14 @@ KINDS = {
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(6 * 3600)
+@pytest.mark.timeout(14_400)
 def test_a_hundred_thousand_seeds() -> None:
     """The same for long, on all processors."""
-    began, done, wrong = perf_counter(), 0, list[str]()
+    began, whole = perf_counter(), Played(0, 0, 0, (), 0.0)
     chunks = [range(first, first + CHUNK) for first in range(0, SOAK_SEEDS, CHUNK)]
-    with ProcessPoolExecutor() as pool:
-        for _, found in pool.map(play, chunks):
-            wrong += found
-            done += CHUNK
-            if done % 5000 == 0:
-                rate = done / (perf_counter() - began)
-                print(f"\n{done} seeds, {rate:.1f} seeds/s, {len(wrong)} failed", flush=True)
-    assert not wrong, "\n".join(wrong)
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        for played in pool.map(play, chunks):
+            whole = added(whole, played, perf_counter() - began)
+            if played.wrong or whole.seeds % 5000 == 0:
+                print(f"\n{whole}", *played.wrong, sep="\n", flush=True)
+    assert not whole.wrong, "\n".join(whole.wrong)

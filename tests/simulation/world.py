@@ -291,7 +291,7 @@ def _rests(state: RunState) -> bool:
 
 
 def _repeated_starts(records: Sequence[RunRecord]) -> Iterator[str]:
-    flow_ids = [record.flow_id for record in records if not record.flow_id.startswith("SubFlow:")]
+    flow_ids = [record.flow_id for record in records]
     for flow_id in set(flow_ids):
         if flow_ids.count(flow_id) > 1:
             yield f"{flow_id} was started {flow_ids.count(flow_id)} times"

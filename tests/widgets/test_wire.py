@@ -59,3 +59,35 @@ def test_short_values_pass_unchanged() -> None:
     """Nothing is copied or cut without need."""
     document = {"value": '"a"', "line": "b", "rows": [{"value": 1}], "none": None}
     assert short(document) == document
+
+
+def data_view(names: int, size: int) -> dict[str, Any]:
+    """Fold a run that keeps many Attributes and messages of all shapes."""
+    values: list[Any] = ["x" * size, ["y"] * size, {"z": "\u2028" * size}, size]
+    writes = {
+        "attributes": {f"kept/{n}": values[n % 4] for n in range(names)},
+        "published": [[f"sent/{n}", values[n % 4]] for n in range(names)],
+    }
+    done = event(7, "rpc_completed", 1.0, request_id="q", name="fill", writes=writes)
+    return view_of(started(done))
+
+
+@pytest.mark.parametrize(("names", "size"), [(3, 10), (190, 100), (190, 5000), (3, 300_000)])
+def test_what_a_run_keeps_is_sent_within_the_limit(names: int, size: int) -> None:
+    """Large values are cut to the beginning of their text, small ones stay what they are."""
+    view = data_view(names, size)
+    document, counted = bounded_page(page(view))
+    assert len(json.dumps(document, separators=(",", ":"))) == counted <= SNAPSHOT_BYTES
+    kept, sent = view["attributes"], document["view"]["attributes"]
+    assert list(sent)[-1] == f"kept/{names - 1}"
+    for name, value in sent.items():
+        small = size < 1000 or not isinstance(kept[name], str | list | dict)
+        assert value == kept[name] if small else value.endswith("characters)")
+    assert len(document["view"]["channels"]) == len(sent)
+
+
+def test_cut_values_say_how_long_they_are() -> None:
+    """The page shows that as the value."""
+    document, _ = bounded_page(page(data_view(3, 300_000)))
+    assert document["view"]["attributes"]["kept/0"].endswith("… (300002 characters)")
+    assert document["view"]["channels"]["sent/1"]["newest"].endswith("… (1200001 characters)")

@@ -3,6 +3,8 @@
  * `dexnb.model`.
  */
 
+import type { Method, RunData, StepData } from "./dataDocuments";
+
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type JsonObject = { [name: string]: Json };
 
@@ -39,6 +41,8 @@ export type Mark = [kind: "call" | "sleep" | "many", begin: number, end: number,
 
 export interface AttemptView {
   attempt: number;
+  /** Each method counts its attempts from 1. */
+  method: Method;
   started_at: number;
   ended_at: number | null;
   outcome: string;
@@ -63,7 +67,7 @@ export interface AttemptView {
   late_writes: number;
 }
 
-export interface StepView {
+export interface StepView extends StepData {
   step_type: string;
   from: string;
   scheduled_at: number;
@@ -101,7 +105,7 @@ export interface NoteRow extends Row {
 export type TakenEdge = [from: string, to: string, kind: "transition" | "failure_transition"];
 
 /** What a page shows of a run. Twin of `dexnb.model.run_view`. */
-export interface RunView {
+export interface RunView extends RunData {
   flow_id: string;
   run_id: string;
   flow_type: string;
@@ -193,7 +197,7 @@ export interface Timing {
 
 export interface GraphNode {
   id: string;
-  kind: "step" | "decision" | "decision_dispatch" | "stream" | "unknown";
+  kind: "step" | "timeout_handler" | "decision" | "decision_dispatch" | "stream" | "unknown";
   name: string;
   parentId: string;
   start: boolean;
@@ -203,6 +207,8 @@ export interface GraphNode {
   given: string[];
   constants: Constant[];
   timings: Timing[];
+  /** What its wait_for waits for, as far as the source tells. */
+  waits?: string[];
   line: number;
   column: number;
 }

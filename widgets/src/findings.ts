@@ -31,7 +31,9 @@ export function needsAttention(page: Page): boolean {
 /** A Step that fails again and again. */
 function failing(id: string, step: StepView, { view }: Page): Diagnostic[] {
   if (step.ended_at !== null || view.status !== "RUNNING") return [];
-  const ended = step.attempts.filter((attempt) => attempt.ended_at !== null);
+  const method = step.attempts.at(-1)?.method;
+  const own = step.attempts.filter((attempt) => attempt.method === method);
+  const ended = own.filter((attempt) => attempt.ended_at !== null);
   const good = ended.findLast((attempt) => !hasFailed(attempt));
   const failed = ended.filter((attempt) => attempt.attempt > (good?.attempt ?? 0));
   const last = failed.at(-1);

@@ -3,6 +3,9 @@
  * equal results on the same logs. It changes the view in place.
  */
 
+import { beginPhase, endPhase } from "./attemptMarks";
+import type { Method } from "./dataDocuments";
+import { applyData, newData, newStepData } from "./dataFold";
 import type {
   AttemptView,
   Event,
@@ -11,7 +14,6 @@ import type {
   Json,
   Limits,
   LogRow,
-  Mark,
   MessageRow,
   NoteRow,
   Row,
@@ -20,9 +22,10 @@ import type {
   TakenEdge,
 } from "./documents";
 import { oneDecimal } from "./numbers";
+import { put } from "./records";
 
-export const MOST_MARKS = 600;
-export const MERGED = 10;
+export { MERGED, MOST_MARKS } from "./attemptMarks";
+
 export const MOST_BEATS = 600;
 export const MOST_ROWS = 500;
 export const MOST_ENDED = 200;
@@ -54,6 +57,7 @@ export function newView(): RunView {
     log: [],
     log_count: 0,
     notes: [],
+    ...newData(),
   };
 }
 
@@ -68,6 +72,8 @@ export function apply(view: RunView, event: Event): void {
   view.time = Math.max(view.time, event.time);
   view.wall_offset = event.wall - event.time;
   CHANGES.get(event.kind)?.(view, event);
+  const text = applyData(view, event);
+  if (text) addNote(view, event, text);
 }
 
 function flowStarted(view: RunView, event: Event): void {
@@ -97,18 +103,13 @@ function stepOf(view: RunView, event: Event): StepView {
     recovery_error: null,
     retry_at: null,
     attempts: [],
+    ...newStepData(),
   };
   // Executions of a Step are numbered as they are scheduled.
   const number = key.slice(dash + 1);
   const known = NUMBER.test(number) && Number(number) <= countOf(view, type);
   if (!known) put(view.steps, key, made);
   return made;
-}
-
-/** Add an entry; a plain assignment of the key "__proto__" would not make one. */
-function put<T>(entries: Record<string, T>, key: string, value: T): void {
-  const plain = { enumerable: true, configurable: true, writable: true };
-  Object.defineProperty(entries, key, { value, ...plain });
 }
 
 function countOf({ executions }: RunView, type: string): number {
@@ -137,14 +138,19 @@ function stepCompleted(view: RunView, event: Event): void {
   endStep(view, event, decision.kind);
 }
 
-function endStep(view: RunView, event: Event, outcome: string): void {
+function closeAttempts(view: RunView, event: Event, outcome: string): StepView {
   const step = stepOf(view, event);
-  step.ended_at = event.time;
-  step.outcome = outcome;
   step.retry_at = null;
   for (const attempt of step.attempts) {
     if (attempt.ended_at === null) closeAttempt(attempt, event.time, outcome);
   }
+  return step;
+}
+
+function endStep(view: RunView, event: Event, outcome: string): void {
+  const step = closeAttempts(view, event, outcome);
+  step.ended_at = event.time;
+  step.outcome = outcome;
   view.ended.push(event.step_execution_id);
   if (view.ended.length > MOST_ENDED) delete view.steps[view.ended.shift() as string];
 }
@@ -194,6 +200,7 @@ function attemptOf(view: RunView, event: Event): AttemptView {
 function newAttempt(step: StepView, event: Event): AttemptView {
   const made: AttemptView = {
     attempt: event.attempt,
+    method: (event.payload.method ?? "execute") as Method,
     started_at: event.time,
     ended_at: null,
     outcome: "",
@@ -263,36 +270,6 @@ function roundSleep(view: RunView, event: Event): void {
   beginPhase(attempt, event, "sleep");
 }
 
-function beginPhase(attempt: AttemptView, event: Event, phase: "call" | "sleep"): void {
-  endPhase(attempt, event.time);
-  attempt.phase = phase;
-  attempt.phase_since = event.time;
-  attempt.phase_line = event.payload.line as number;
-  attempt.phase_what = event.payload.what as string;
-}
-
-function endPhase(attempt: AttemptView, time: number): void {
-  if (!attempt.phase) return;
-  const inCall = attempt.phase === "call" ? time - attempt.phase_since : 0;
-  attempt.marks.push([attempt.phase, attempt.phase_since, time, inCall]);
-  if (attempt.marks.length > MOST_MARKS) {
-    const half = MOST_MARKS / 2;
-    attempt.marks = [...merge(attempt.marks.slice(0, half)), ...attempt.marks.slice(half)];
-  }
-}
-
-function merge(marks: Mark[]): Mark[] {
-  const merged: Mark[] = [];
-  for (let start = 0; start < marks.length; start += MERGED) {
-    const part = marks.slice(start, start + MERGED);
-    const first = part[0] as Mark;
-    const last = part[part.length - 1] as Mark;
-    const inCall = part.reduce((sum, mark) => sum + mark[3], 0);
-    merged.push(["many", first[1], last[2], inCall]);
-  }
-  return merged;
-}
-
 function heartbeat(view: RunView, event: Event): void {
   const attempt = attemptOf(view, event);
   sign(attempt, event.time);
@@ -350,7 +327,9 @@ function note(view: RunView, event: Event): void {
 }
 
 function addNote(view: RunView, event: Event, text: string): void {
-  const { kind, payload } = event;
+  // What was written shows elsewhere, and may be large.
+  const { writes: _, ...payload } = event.payload;
+  const { kind } = event;
   addRow<NoteRow>(view.notes, { ...rowOf(event), kind, text, payload });
 }
 
@@ -366,6 +345,8 @@ function addRow<R extends Row>(rows: R[], row: R): void {
 const CHANGES = new Map<string, Change>([
   ["flow_started", flowStarted],
   ["step_scheduled", stepScheduled],
+  ["wait_started", (view, event) => closeAttempts(view, event, "wait")],
+  ["wait_failed", (view, event) => closeAttempts(view, event, "failed")],
   ["step_completed", stepCompleted],
   ["step_failed", (view, event) => endStep(view, event, "failed")],
   ["step_cancelled", (view, event) => endStep(view, event, "cancelled")],

@@ -1,5 +1,6 @@
 /** What `dexnb.widgets.packing` packed for the wire becomes the documents again. */
 
+import { withData } from "./dataFold";
 import type { AttemptView, Event, Json, Mark, Page, Signs, Times } from "./documents";
 
 interface Marks extends Times {
@@ -29,6 +30,7 @@ export function eventsOf(packed: Signs): Event[] {
 
 /** Unpack a page in place; one that is not packed stays as it is. */
 export function unpackPage(page: Page): Page {
+  withData(page.view);
   for (const step of Object.values(page.view.steps)) step.attempts.forEach(unpackAttempt);
   return page;
 }

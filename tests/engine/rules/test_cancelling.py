@@ -31,8 +31,8 @@ from dexnb import (
 )
 from dexnb.engine import AsyncRun, Runtime
 from dexnb.model.message import Stop
-from dexnb.providers import MemoryProvider
-from tests.engine.flows import finished, telemetry
+from dexnb.providers import MemoryProvider, MemoryStore
+from tests.engine.flows import finished, telemetry, virtual
 from tests.engine.rules.made import clock, flow_of, kinds, of_kind, on_stores, started, tell, waits
 
 COUNT = Attribute("count", int)
@@ -176,6 +176,53 @@ async def test_a_step_that_waits_is_cancelled_too(runtime: Runtime) -> None:
     await asyncio.sleep(100)
     assert [value for _, value in (await run.state()).channels["notes"]] == ["before the wait"]
     assert await of_kind(run, "timer_fired") == []
+
+
+@pytest.mark.rule("2.7/no-retry", "2.7/global")
+@on_stores
+async def test_an_execution_whose_retry_is_due_later_is_cancelled_too(runtime: Runtime) -> None:
+    """The retry that was scheduled already never comes."""
+    began: list[float] = []
+
+    async def fails(context: AsyncContext, input: Any) -> StepDecision:
+        began.append(clock())
+        raise ConnectionError
+
+    retry = RetryPolicy(initial_interval=timedelta(seconds=30))
+    step = waits(fails, options=StepOptions(execute_retry=retry))
+    cancels = canceller(lambda decision: decision.with_canceling_steps(step))
+    await finished(await run_of(runtime, step, cancels))
+    await asyncio.sleep(100)
+    assert began == [0]
+    assert (await runtime.engine.provider.queue_depths()).work_items == 0
+
+
+@pytest.mark.rule("2.7/when", "2.7/async")
+@virtual
+async def test_a_handler_in_another_engine_learns_of_it_with_its_lease() -> None:
+    """Within half a lease, at the next renewal; in its own engine it learns at once."""
+    store = MemoryStore()
+    ended: list[float] = []
+
+    async def beats(context: AsyncContext, input: Any) -> StepDecision:
+        try:
+            while True:
+                await asyncio.sleep(1)
+                await context.heartbeat()
+        finally:
+            ended.append(clock())
+
+    step = waits(beats)
+    cancels = canceller(lambda decision: decision.with_canceling_steps(step))
+    async with Runtime(MemoryProvider(store)) as one, Runtime(MemoryProvider(store)) as two:
+        run = await run_of(one, step, cancels)
+        registered = one.engine.registry.get(run.flow_type)
+        assert registered is not None
+        two.register(registered.flow)
+        await finished(run)
+        await asyncio.sleep(40)
+    (at,) = ended
+    assert at <= 5 + 15.1
 
 
 @pytest.mark.rule("2.7/late")

@@ -173,24 +173,25 @@ class Jobs(Flow[None]):
 """
 
 
-def run_cell() -> Any:
+def run_cell(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run the cell that defines an enum, a dataclass and the Flow that waits for them."""
     cell = ModuleType("cell")
-    sys.modules[cell.__name__] = cell
+    # Where the annotations of its classes are looked up.
+    monkeypatch.setitem(sys.modules, cell.__name__, cell)
     exec(CELL, vars(cell))  # noqa: S102 - as a kernel runs a cell
     return cell
 
 
 @on_stores
 async def test_c07_values_that_wait_come_back_as_the_classes_of_the_newest_cell(
-    runtime: Runtime,
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Written by the old code, read by the new: what is compared by identity holds."""
-    old = run_cell()
+    old = run_cell(monkeypatch)
     run = await runtime.start(old.Jobs(), "flow")
     await asyncio.sleep(1)
     async with AsyncClient(runtime) as client:
-        new = run_cell()
+        new = run_cell(monkeypatch)
         runtime.register(new.Jobs())
         assert new.State.DONE is not old.State.DONE
         await client.publish("flow", new.jobs, new.Job(new.State.DONE, 2))

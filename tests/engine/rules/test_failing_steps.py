@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -298,20 +297,3 @@ async def test_the_history_keeps_the_last_attempt_and_its_failure(runtime: Runti
     (event,) = await of_kind(run, "step_failed")
     assert (event.attempt, event.payload["recovery"]) == (3, "Tells")
     assert failure_of(await history(run))["error_type"] == f"{__name__}.Refused"
-
-
-@pytest.mark.rule("2.1/retry")
-@with_runtime
-async def test_a_step_that_says_nothing_is_retried_for_four_hours(runtime: Runtime) -> None:
-    """1, 2, 4 ... 64 and then 100 s between attempts, as often as they fit."""
-    began: list[float] = []
-
-    async def fails(context: AsyncContext, input: Any) -> StepDecision:
-        began.append(clock())
-        raise Refused
-
-    await finished(await started(runtime, flow_of(waits(fails))))
-    delays = [later - earlier for earlier, later in pairwise(began)]
-    assert delays[:9] == pytest.approx([1, 2, 4, 8, 16, 32, 64, 100, 100])
-    assert delays[7:] == pytest.approx([100] * len(delays[7:]))
-    assert 4 * 3600 - 100 <= began[-1] < 4 * 3600

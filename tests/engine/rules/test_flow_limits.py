@@ -20,6 +20,7 @@ from dexnb import (
     RetryPolicy,
     StartFlowOptions,
     StepDecision,
+    StepOptions,
     Timer,
     Wait,
     dead_end,
@@ -206,6 +207,32 @@ async def test_a_start_delay_holds_back_the_first_step_alone(runtime: Runtime) -
     late = await started(runtime, made, options=begin, flow_id="late")
     assert (await finished(late)).error_type == "FLOW_TIMEOUT"
     assert clock() == pytest.approx(120)
+
+
+@pytest.mark.rule("2.11/start-delay")
+@pytest.mark.parametrize("method", ["wait_for", "execute"])
+@on_stores
+async def test_a_start_delay_holds_back_a_first_step_that_locks(
+    runtime: Runtime, method: str
+) -> None:
+    """Its locks are free at the start, and that does not make it begin at once."""
+    seen: list[float] = []
+
+    async def notes(context: AsyncContext, input: Any) -> Wait:
+        seen.append(clock())
+        return Wait.skip_immediately()
+
+    locks = (COUNT.lock(),)
+    options = (
+        StepOptions(wait_for_lock_attributes=locks)
+        if method == "wait_for"
+        else StepOptions(execute_lock_attributes=locks)
+    )
+    made = flow_of(waits(ends, notes, options=options), keeps=(COUNT,))
+    run = await started(runtime, made, options=StartFlowOptions(start_delay=MINUTE))
+    await finished(run)
+    assert seen == pytest.approx([60])
+    assert clock() == pytest.approx(61)
 
 
 async def start_strictly(runtime: Runtime, flow_id: str = "flow", **options: Any) -> str:

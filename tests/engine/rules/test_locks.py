@@ -18,6 +18,7 @@ from dexnb import (
     StepOptions,
     Timer,
     Wait,
+    WaitForFailurePolicy,
     go_to_many,
     graceful_complete,
 )
@@ -152,6 +153,39 @@ async def test_locks_of_wait_for_are_not_held_while_the_step_waits(runtime: Runt
     await finished(await started(runtime, splitting(waiter, neighbour, elsewhere)))
     assert [name for name, _ in began] == ["wait_for", "execute", "other", "execute"]
     assert [at for _, at in began] == pytest.approx([0, 0, 5, 65])
+
+
+@pytest.mark.rule("2.2/locks-released")
+@pytest.mark.parametrize("ending", ["proceeds", "fails the Flow", "is stopped"])
+@on_stores
+async def test_a_wait_for_that_ends_otherwise_gives_its_locks_back(
+    runtime: Runtime, ending: str
+) -> None:
+    """Also while the execute that follows a failed one still runs."""
+
+    async def waiting(context: AsyncContext, input: Any) -> Wait:
+        if ending == "is stopped":
+            await asyncio.sleep(1000)
+        raise ConnectionError
+
+    async def acts(context: AsyncContext, input: Any) -> StepDecision:
+        await asyncio.sleep(30)
+        return graceful_complete()
+
+    policy = WaitForFailurePolicy
+    options = StepOptions(
+        wait_for_lock_attributes=(A.lock(),),
+        wait_for_retry=RetryPolicy(maximum_attempts=1),
+        wait_for_failure=policy.PROCEED if ending == "proceeds" else policy.FAIL_FLOW,
+    )
+    run = await started(runtime, flow_of(waits(acts, waiting, options=options), keeps=KEEPS))
+    await asyncio.sleep(5)
+    if ending == "is stopped":
+        assert (await run.state()).locks == {"a": "Acts-1"}
+        await run.stop()
+        await finished(run)
+    assert (await run.state()).locks == {}
+    assert (await run.status() == "RUNNING") is (ending == "proceeds")
 
 
 @pytest.mark.rule("2.4/budget-start")

@@ -51,7 +51,7 @@ async def ends(context: AsyncContext, input: Any) -> StepDecision:
     return graceful_complete()
 
 
-def doing(method: str, body: Body) -> Any:
+def doing(method: str, body: Body, options: StepOptions = LIMITS) -> Any:
     """Make a Flow whose Step does this in one of its methods."""
 
     async def waiting(context: AsyncContext, input: Any) -> Wait:
@@ -63,7 +63,7 @@ def doing(method: str, body: Body) -> Any:
         return graceful_complete()
 
     first, second = (waiting, ends) if method == "wait_for" else (skips, acting)
-    return flow_of(waits(second, first, options=LIMITS, name="Does"), keeps=(PROGRESS, NOTE))
+    return flow_of(waits(second, first, options=options, name="Does"), keeps=(PROGRESS, NOTE))
 
 
 @pytest.mark.rule("2.3/liveness-heartbeat", "2.3/liveness-stream", "2.3/silence")
@@ -87,6 +87,38 @@ async def test_a_sign_of_life_in_time_keeps_an_attempt_alive(
 
     await finished(await started(runtime, doing(method, body)))
     assert tried == ([0] if sign != "none" else pytest.approx([0, 11]))
+
+
+@pytest.mark.rule("2.1/method-timeout", "2.1/heartbeat", "2.12/method-timeout", "2.3/silence")
+@METHODS
+@pytest.mark.parametrize(
+    ("beats", "seconds", "name"), [(True, 7200, "StartToClose"), (False, 60, "Heartbeat")]
+)
+@virtual
+async def test_the_defaults_of_both_methods_are_two_hours_and_a_minute(
+    method: str, beats: bool, seconds: float, name: str
+) -> None:
+    """For a Step that says nothing of them."""
+    found: list[float] = []
+
+    async def body(context: AsyncContext) -> None:
+        if context.attempt > 1:
+            return
+        try:
+            while True:
+                await asyncio.sleep(50 if beats else 1e6)
+                await context.heartbeat()
+        finally:
+            found.append(clock())
+
+    async with Runtime(MemoryProvider(), options=fast()) as runtime:
+        made = doing(method, body, StepOptions())
+        run = await started(runtime, made)
+        await finished(run)
+        payloads = [event.payload for event in await run.events() if event.kind == "attempt_ended"]
+    (failure,) = [payload["failure"] for payload in payloads if "failure" in payload]
+    assert failure["error_type"] == name
+    assert found == pytest.approx([seconds])
 
 
 SENT: list[tuple[str, list[Any], tuple[bool, Any]]] = [

@@ -41,7 +41,7 @@ export const StepNode = memo(function StepNode({ data }: NodeProps<StepNodeType>
   const { placed } = data;
   if (page === null) return null;
   const now = store.now();
-  const live = liveOf(page.view, placed.box.name, now);
+  const live = liveOf(page.view, placed.box.type, now);
   const state = live.state.replace(" ", "-");
   return (
     <div
@@ -58,9 +58,10 @@ export const StepNode = memo(function StepNode({ data }: NodeProps<StepNodeType>
         </div>
       )}
       <Streams placed={placed} />
+      <Waits placed={placed} />
       <Dispatch placed={placed} page={page} live={live} />
       <div className="dexnb-live" style={{ top: placed.places.live }}>
-        <div className="dexnb-state" title={shown(live.step?.recovery_error?.detail, 300)}>
+        <div className="dexnb-state" title={titleOf(live)}>
           <Icon name={ICONS[live.state]} size={11} /> {live.text}
           {live.executions > 1 && <em> · execution {live.executions}</em>}
         </div>
@@ -69,6 +70,30 @@ export const StepNode = memo(function StepNode({ data }: NodeProps<StepNodeType>
     </div>
   );
 });
+
+function titleOf({ text, step }: Live): string {
+  const error = step?.recovery_error?.detail;
+  return error ? `${text} · ${shown(error, 300)}` : text;
+}
+
+/** What it waits for before it executes. */
+function Waits({ placed }: { placed: PlacedBox }) {
+  const { waits } = placed.box;
+  if (waits.length === 0) return null;
+  return (
+    <div className="dexnb-waits" style={{ top: placed.places.waits }}>
+      {waits.map((text) => (
+        <span
+          key={text}
+          className="dexnb-chip dexnb-chip-wait"
+          title={`waits for ${shown(text, 200)}`}
+        >
+          <Icon name="clock" size={9} /> {shownName(text, 40)}
+        </span>
+      ))}
+    </div>
+  );
+}
 
 function Head(props: { placed: PlacedBox; page: Page; live: Live; now: number }) {
   const { placed, page, live, now } = props;

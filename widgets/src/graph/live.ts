@@ -4,6 +4,7 @@ import type { AttemptView, Failure, RunView, StepView } from "../documents";
 import { measured } from "../duration";
 import { openAttempt } from "../lab/status";
 import { shownName } from "../value";
+import { heldText } from "../waits";
 
 export type LiveState =
   | "idle"
@@ -41,9 +42,23 @@ export function liveOf(view: RunView, stepType: string, now: number): Live {
   const attempt = step.attempts.at(-1) ?? null;
   const open = view.status === "RUNNING" && openAttempt(step) !== undefined;
   const state = stateOf(view, step, open);
-  const text = wordsOf(state, step, attempt, now);
+  const active = found.filter((one) => one.ended_at === null);
+  const several = view.status === "RUNNING" && active.length > 1;
+  const held = view.status === "RUNNING" && !open ? heldText(step, view, now) : "";
+  const text = several ? countsOf(view, active) : held || wordsOf(state, step, attempt, now);
   const executions = Math.max(found.length, executionsOf(view, stepType));
   return { state, text, executions, step, attempt, open };
+}
+
+/** Several executions at once: how many of them do what. */
+function countsOf(view: RunView, active: StepView[]): string {
+  const counts = new Map<string, number>();
+  for (const step of active) {
+    const state = stateOf(view, step, openAttempt(step) !== undefined);
+    const word = state === "waiting" ? step.state || "to begin" : state;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return [...counts].map(([word, count]) => `${count.toLocaleString("en")} ${word}`).join(", ");
 }
 
 /** How many executions of a Step there were, also those whose details are no longer kept. */
@@ -59,6 +74,7 @@ function stateOf(view: RunView, step: StepView, open: boolean): LiveState {
   }
   if (view.status !== "RUNNING") return "cancelled";
   if (open) return "running";
+  if (step.state === "waiting") return "waiting";
   return step.retry_at !== null ? "backing off" : "waiting";
 }
 
@@ -70,7 +86,7 @@ function wordsOf(
 ): string {
   switch (state) {
     case "running":
-      return `running · ${measured(now - (attempt?.started_at ?? now))}`;
+      return `${attempt?.method === "wait_for" ? "wait_for" : "running"} · ${measured(now - (attempt?.started_at ?? now))}`;
     case "backing off": {
       const left = Math.max(0, (step.retry_at ?? now) - now);
       return `attempt ${(attempt?.attempt ?? 0) + 1} in ${measured(left)}`;
@@ -127,6 +143,7 @@ const KINDS: Record<string, string> = {
   force_complete: "forceComplete",
   force_fail: "forceFail",
   dead_end: "deadEnd",
+  force_complete_if_channels_empty: "forceCompleteIfChannelsEmpty",
 };
 
 /** Whether a decision card is what the execution decided. */

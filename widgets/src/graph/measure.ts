@@ -18,6 +18,7 @@ export interface Places {
   height: number;
   chips: number;
   streams: number;
+  waits: number;
   /** Centre of the dispatch diamond, if there is one. */
   diamond: { x: number; y: number } | null;
   cards: Card[];
@@ -26,6 +27,7 @@ export interface Places {
 
 export const CARD_HEIGHT = 24;
 export const PADDING = 12;
+export const WAIT_ROW = 20;
 const GAP = 8;
 const WIDEST_ROW = 400;
 const SMALLEST = 150;
@@ -46,6 +48,8 @@ export function measure(box: StepBox): Places {
     wide(nameOf(box), 8.2) + (box.start ? 58 : 0) + (box.polls ? 44 : 0),
     sum(box.chips.map((chip) => wide(chip.text, 6.4) + 32)),
     sum(box.streams.map((name) => wide(shownName(name, 24), 6.2) + 30)),
+    ...box.waits.map((text) => wide(shownName(text, 40), 6.2) + 30),
+    box.waits.length > 0 ? SMALLEST_POLLING - 2 * PADDING : 0,
     stacked ? Math.max(...widths) + 28 : row,
     box.polls ? SMALLEST_POLLING - 2 * PADDING : SMALLEST - 2 * PADDING,
   );
@@ -55,6 +59,8 @@ export function measure(box: StepBox): Places {
   if (box.chips.length > 0) y += 26;
   const streams = y;
   if (box.streams.length > 0) y += 26;
+  const waits = y;
+  if (box.waits.length > 0) y += box.waits.length * WAIT_ROW + 6;
   const placed = placeCards(box.outcomes, widths, { y, width, stacked });
   const live = placed.end + 2;
   return {
@@ -62,6 +68,7 @@ export function measure(box: StepBox): Places {
     height: live + (box.polls ? 84 : 26),
     chips,
     streams,
+    waits,
     diamond: placed.diamond,
     cards: placed.cards,
     live,

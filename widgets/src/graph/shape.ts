@@ -5,6 +5,7 @@ import type { FlowGraph, GraphEdge, GraphNode, RunView } from "../documents";
 import { duration } from "../duration";
 import type { IconName } from "../lab/Icon";
 import { shownName } from "../value";
+import { SUBFLOW } from "../waits";
 
 export type OutcomeTone = "go" | "end" | "fail" | "quiet" | "warn";
 
@@ -31,10 +32,14 @@ export interface Chip {
 export interface StepBox {
   id: string;
   name: string;
+  /** What the run calls it. */
+  type: string;
   known: boolean;
   start: boolean;
   chips: Chip[];
   streams: string[];
+  /** What it waits for before it executes. */
+  waits: string[];
   outcomes: Outcome[];
   /** Whether it waits in rounds: it gets room for rounds, checkpoint and budget. */
   polls: boolean;
@@ -64,10 +69,13 @@ const TONES: Record<string, OutcomeTone> = {
   deadEnd: "quiet",
 };
 
+const STEPS: ReadonlySet<string> = new Set(["step", "timeout_handler"]);
+const MOST_WAITS = 6;
+
 export function shapeOf(graph: FlowGraph, polling: ReadonlySet<string>): Shape {
   const byId = new Map(graph.nodes.map((node) => [node.id, node]));
   const tops = graph.nodes.filter((node) => {
-    return node.kind === "step" || (node.kind === "unknown" && !byId.has(node.parentId));
+    return STEPS.has(node.kind) || (node.kind === "unknown" && !byId.has(node.parentId));
   });
   const boxes = tops.map((node) => boxOf(node, graph, byId, polling));
   const links = graph.edges
@@ -89,10 +97,12 @@ function boxOf(
   return {
     id: node.id,
     name: node.name,
-    known: node.kind === "step",
+    type: node.id.startsWith("step:") ? node.id.slice("step:".length) : node.name,
+    known: STEPS.has(node.kind),
     start: node.start,
     chips: chipsOf(node),
     streams: streamsOf(node, inside, graph, byId),
+    waits: (node.waits ?? []).slice(0, MOST_WAITS),
     outcomes: outcomesOf(decisions, byId),
     polls: sleeps || node.given.includes("heartbeat_timeout") || polling.has(node.name),
   };
@@ -236,18 +246,22 @@ function frameOf(node: GraphNode, byId: Map<string, GraphNode>): string | null {
 
 /** What can be drawn of a run whose Flow's shape is not known: the Steps it has come to. */
 export function shapeOfRun(view: RunView, polling: ReadonlySet<string>): Shape {
-  const names = [...new Set(Object.values(view.steps).map((step) => step.step_type))];
+  const types = Object.values(view.steps).map((step) => step.step_type);
+  const names = [...new Set(types)].filter((type) => type !== SUBFLOW);
   const boxes = names.map((name, index) => ({
     id: `step:${name}`,
     name,
+    type: name,
     known: true,
     start: index === 0,
     chips: [],
     streams: [],
+    waits: [],
     outcomes: [],
     polls: polling.has(name),
   }));
-  const links = view.taken.map(([from, to, kind], index) => ({
+  const shown = view.taken.filter(([from, to]) => names.includes(from) && names.includes(to));
+  const links = shown.map(([from, to, kind], index) => ({
     id: `edge:${index}`,
     kind,
     from: `step:${from}`,

@@ -6,11 +6,13 @@ import { findingsOf } from "../findings";
 import { DispatcherPane } from "../panes/Dispatcher";
 import { LogPane } from "../panes/Log";
 import { NotesPane } from "../panes/Notes";
+import { StatePane, stateCount } from "../panes/State";
 import { StreamPane } from "../panes/Stream";
 import { KEEPS_KEYS, useOfPage } from "./context";
 
 const TABS = [
   { name: "Stream", Pane: StreamPane, count: (page: Page) => page.view.message_count },
+  { name: "State", Pane: StatePane, count: stateCount },
   { name: "Log", Pane: LogPane, count: (page: Page) => page.view.log_count },
   { name: "Dispatcher", Pane: DispatcherPane, count: () => 0 },
   { name: "Notes", Pane: NotesPane, count: noteCount },

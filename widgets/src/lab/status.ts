@@ -47,6 +47,9 @@ function runningStanding(view: RunView): Standing {
     const text = only.attempt > 1 ? `Running · attempt ${only.attempt}` : "Running";
     return { text, tone: "running", icon: "play" };
   }
+  if (steps.length > 0 && steps.every((step) => step.state === "waiting")) {
+    return { text: "Waiting", tone: "running", icon: "clock" };
+  }
   if (steps.some((step) => step.retry_at !== null)) {
     return { text: "Waiting for a retry", tone: "warn", icon: "again" };
   }

@@ -15,6 +15,13 @@ const WORDS: Record<string, string> = {
   stall: "loop held",
   suspended: "machine slept",
   engine_error: "engine error",
+  wait_failed: "no wait",
+  rpc_completed: "RPC",
+  rpc_refused: "RPC refused",
+  flow_timed_out: "timeout",
+  time_travelled: "time travel",
+  config_changed: "settings",
+  parent_added: "parent",
 };
 
 export function NotesPane() {

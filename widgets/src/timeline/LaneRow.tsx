@@ -6,6 +6,7 @@ import { shownValue } from "../value";
 import { ABOVE_LIMIT, AttemptBar, type Field } from "./AttemptBar";
 import { attemptLabels, type Label, placed, type Stretch, type Taken, widthOf } from "./labels";
 import {
+  attemptName,
   attemptTone,
   BAR_HEIGHT,
   failureBrief,
@@ -15,6 +16,7 @@ import {
   resumedText,
   tellsAttempts,
 } from "./lanes";
+import { SubFlowBars, WaitBar } from "./WaitBar";
 
 /** A curve at least so high has room for the names of its lines. */
 const TALL = 40;
@@ -25,13 +27,20 @@ export function LaneRow({ lane, field, hatch }: { lane: Lane; field: Field; hatc
     <g>
       {lane.saw && <SawField lane={lane} field={field} />}
       <Gaps lane={lane} field={field} hatch={hatch} />
+      <WaitBar lane={lane} field={field} />
       {attempts.map((attempt) => (
-        <AttemptBar key={attempt.attempt} attempt={attempt} lane={lane} field={field} />
+        <AttemptBar
+          key={`${attempt.method}${attempt.attempt}`}
+          attempt={attempt}
+          lane={lane}
+          field={field}
+        />
       ))}
       <Messages lane={lane} field={field} />
       <Texts lane={lane} field={field} />
       <Failures attempts={attempts} lane={lane} field={field} />
       <Outcome lane={lane} field={field} />
+      <SubFlowBars lane={lane} field={field} />
     </g>
   );
 }
@@ -93,6 +102,8 @@ function Gaps({ lane, field, hatch }: { lane: Lane; field: Field; hatch: string 
 function gapsOf(step: StepView, { x, left, right, now, running }: Field): [number, number][] {
   const gaps = step.attempts.map((attempt, index): [number, number] | null => {
     const next = step.attempts[index + 1];
+    // Behind the last wait_for comes a wait of another kind.
+    if (next && next.method !== attempt.method) return null;
     const waits = step.retry_at !== null && running ? Math.max(step.retry_at, now) : null;
     const until = next?.started_at ?? waits;
     if (attempt.ended_at === null || until === null) return null;
@@ -162,6 +173,7 @@ function stretchesOf({ attempts }: StepView, { x, left, right, now }: Field): St
     return [
       {
         number: attempt.attempt,
+        name: attempt.method === "wait_for" ? attemptName(attempt) : undefined,
         from,
         to,
         room: (next ? Math.min(right, x(next.started_at)) : right) - from,

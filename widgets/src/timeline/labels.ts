@@ -40,6 +40,8 @@ export function placed(
 /** An attempt as far as it is in sight, in pixels; `room` reaches to the begin of the next one. */
 export interface Stretch {
   number: number;
+  /** What stands there instead of the number. */
+  name?: string | undefined;
   from: number;
   to: number;
   room: number;
@@ -55,9 +57,12 @@ const LEAST_WORDS = 70;
  * and what failed stands at the end of its bar, or behind the name where the bar is short.
  */
 export function attemptLabels(stretches: Stretch[]): Label[] {
-  const long = stretches.every(({ number, room }) => widthOf(`attempt ${number}`) <= room);
+  const whole = ({ name, number }: Stretch) => name ?? `attempt ${number}`;
+  // A method of its own has its own name; where there is no room for that, none.
+  const numbered = stretches.filter(({ name }) => name === undefined);
+  const long = numbered.every((stretch) => widthOf(whole(stretch)) <= stretch.room);
   return stretches.flatMap((stretch) => {
-    const name = long ? `attempt ${stretch.number}` : `#${stretch.number}`;
+    const name = long || stretch.name !== undefined ? whole(stretch) : `#${stretch.number}`;
     return atTheEnd(stretch, name) ?? behind(stretch, name);
   });
 }

@@ -5,6 +5,15 @@ import type { AttemptView, MessageRow, RunView, StepView } from "../documents";
 import { measured } from "../duration";
 import { failureName } from "../graph/live";
 import { shownName, shownValue } from "../value";
+import {
+  executionName,
+  heldText,
+  isBackground,
+  SUBFLOW,
+  type SubFlowRow,
+  subflowsOf,
+} from "../waits";
+import { fitted } from "./labels";
 
 export const AXIS_HEIGHT = 22;
 export const BAR_HEIGHT = 30;
@@ -12,10 +21,15 @@ export const MOST_LANES = 40;
 const STREAM_ROW = 15;
 const TEXT_ROW = 15;
 const LANE_GAP = 10;
+export const SUBFLOW_ROW = 17;
+const MOST_SUBFLOWS = 8;
+/** Room for what stands below a name, where the drawing is wide. */
+const GUTTER = 150;
 
 export interface Lane {
   id: string;
   step: StepView;
+  view: RunView;
   label: string;
   sub: string;
   messages: MessageRow[];
@@ -24,6 +38,8 @@ export interface Lane {
   bar: number;
   text: number;
   saw: { top: number; height: number } | null;
+  subflows: SubFlowRow[];
+  subflowTop: number;
   bottom: number;
 }
 
@@ -35,7 +51,7 @@ export interface Lanes {
 }
 
 export function lanesOf(view: RunView, now: number): Lanes {
-  const all = Object.entries(view.steps);
+  const all = Object.entries(view.steps).filter(([, step]) => !isBackground(step));
   const kept = all.slice(-MOST_LANES);
   const messages = byStep(view.messages);
   const polling = kept.filter(([, step]) => polls(step)).length;
@@ -47,14 +63,25 @@ export function lanesOf(view: RunView, now: number): Lanes {
     const text = bar + BAR_HEIGHT + 12;
     const sawTop = bar + BAR_HEIGHT + (tellsAttempts(step) ? TEXT_ROW + 5 : 6);
     const saw = polls(step) ? { top: sawTop, height: sawHeight } : null;
-    const bottom = sawTop + (saw ? sawHeight + LANE_GAP : 4);
-    const lane = { id, step, messages: own, top, bar, text, saw, bottom };
+    const subflows = subflowsOf(step).slice(-MOST_SUBFLOWS);
+    const subflowTop = sawTop + (saw ? sawHeight + 4 : 0);
+    const bottom = sawTop + (saw ? sawHeight + LANE_GAP : 4) + subflows.length * SUBFLOW_ROW;
+    const places = { top, bar, text, saw, subflowTop, bottom };
     top = bottom;
-    return { ...lane, label: shownName(id, 40), sub: subOf(view, step, now) };
+    const texts = { label: executionName(id, 40), sub: subOf(view, step, now) };
+    return { id, step, view, messages: own, subflows, ...places, ...texts };
   });
-  const scheduled = Object.values(view.executions).reduce((sum, count) => sum + count, 0);
+  const scheduled = scheduledOf(view);
   const hidden = Math.max(all.length, scheduled) - kept.length;
   return { lanes, hidden, height: top + 4 };
+}
+
+/** How many executions there were that can have a lane. */
+function scheduledOf({ executions, steps }: RunView): number {
+  const all = Object.values(executions).reduce((sum, count) => sum + count, 0);
+  const kept = Object.values(steps).filter((step) => step.step_type === SUBFLOW);
+  const shown = kept.filter((step) => !isBackground(step)).length;
+  return all - (Object.hasOwn(executions, SUBFLOW) ? (executions[SUBFLOW] as number) : 0) + shown;
 }
 
 /** When the machine slept: the seconds before each note of it, the same sleep once. */
@@ -71,7 +98,7 @@ export function sleepsOf(view: RunView): [from: number, to: number][] {
 /** Whether there is more to say of the attempts than that there was one. */
 export function tellsAttempts({ attempts }: StepView): boolean {
   const [first] = attempts;
-  if (attempts.length > 1) return true;
+  if (attempts.length > 1 || first?.method === "wait_for") return true;
   return first !== undefined && (first.resumed_from !== null || failureText(first) !== "");
 }
 
@@ -92,14 +119,30 @@ function byStep(rows: MessageRow[]): Map<string, MessageRow[]> {
   return found;
 }
 
+function heldOf(view: RunView, step: StepView, now: number): string {
+  if (view.status !== "RUNNING") return "";
+  if (step.state === "queued") return fitted(heldText(step, view, now), GUTTER);
+  return step.state;
+}
+
 function subOf(view: RunView, step: StepView, now: number): string {
   const last = step.attempts.at(-1);
+  const held = heldOf(view, step, now);
+  if (held) return held;
   if (!last) return step.ended_at === null && view.status === "RUNNING" ? "waiting" : "";
   const most = last.limits?.maximum_attempts ?? 0;
-  if (step.ended_at === null) return `attempt ${last.attempt}${most > 0 ? ` of ${most}` : ""}`;
+  if (step.ended_at === null) return `${attemptName(last)}${most > 0 ? ` of ${most}` : ""}`;
   const lasted = measured((step.ended_at ?? now) - (step.attempts[0]?.started_at ?? now));
-  const count = last.attempt === 1 ? "1 attempt" : `${last.attempt} attempts`;
+  const one = last.attempt === 1;
+  const count =
+    last.method === "wait_for" ? attemptName(last) : `${last.attempt} attempt${one ? "" : "s"}`;
   return `${count} · ${lasted}`;
+}
+
+/** An attempt by its number, and by its method where that is not execute. */
+export function attemptName({ attempt, method }: AttemptView): string {
+  if (method !== "wait_for") return `attempt ${attempt}`;
+  return attempt === 1 ? "wait_for" : `wait_for ${attempt}`;
 }
 
 export type AttemptTone = "running" | "done" | "fail" | "quiet";
@@ -111,7 +154,10 @@ export function attemptTone(attempt: AttemptView, running: boolean): AttemptTone
   return DECISIONS.has(attempt.outcome) ? "done" : "quiet";
 }
 
-const DECISIONS = new Set(["next", "graceful_complete", "force_complete", "dead_end"]);
+const DECISIONS = new Set([
+  ...["next", "graceful_complete", "force_complete", "force_complete_if_channels_empty"],
+  ...["dead_end", "wait"],
+]);
 
 /** What stands at the end of a failed attempt. */
 export function failureText(attempt: AttemptView): string {

@@ -2,7 +2,8 @@
 
 import type { AttemptView } from "../documents";
 import { clock, measured } from "../duration";
-import type { Lane } from "./lanes";
+import { waitText } from "../waits";
+import { attemptName, type Lane } from "./lanes";
 import { signsOf } from "./marks";
 
 const WORDS: Record<string, string> = { call: "call", sleep: "sleep", many: "rounds, merged" };
@@ -13,10 +14,16 @@ export function whatAt(lane: Lane | undefined, time: number, origin: number, now
   const attempt = lane.step.attempts.find((one) => {
     return one.started_at <= time && time <= (one.ended_at ?? now);
   });
-  if (!attempt) return `${at} · ${lane.label}`;
-  const parts = [at, lane.label, `attempt ${attempt.attempt}`, markAt(attempt, time, now)];
+  if (!attempt) return [at, lane.label, heldAt(lane, time, now)].filter(Boolean).join(" · ");
+  const parts = [at, lane.label, attemptName(attempt), markAt(attempt, time, now)];
   if (lane.saw) parts.push(`heartbeat age ${measured(ageAt(attempt, lane, time))}`);
   return parts.filter(Boolean).join(" · ");
+}
+
+function heldAt({ step, view }: Lane, time: number, now: number): string {
+  const { wait } = step;
+  if (!wait || time < wait.began_at || time > (wait.ended_at ?? now)) return "";
+  return `waits for ${waitText(step, view, now)}`;
 }
 
 function markAt(attempt: AttemptView, time: number, now: number): string {

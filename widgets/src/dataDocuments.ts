@@ -1,0 +1,62 @@
+/** What a run keeps and waits for, as documents. Twin of `dexnb.model.data_view`. */
+
+import type { Json } from "./documents";
+
+export type Method = "wait_for" | "execute";
+
+export interface ChannelView {
+  pending: number;
+  /** How many messages there ever were. */
+  published: number;
+  newest: Json;
+  /** Those that are pending, the newest of them. */
+  ids: number[];
+}
+
+export interface ConditionView {
+  kind: "timer" | "channel" | "subflow";
+  /** A Timer's id, a Channel's physical name, or the type of a SubFlow. */
+  label: string;
+  /** Of a Timer, in store time. */
+  due_at: number | null;
+  /** How many messages it needs. */
+  need: number;
+  /** Empty, `fired`, `skipped`, `consumed`, or a SubFlow's status. */
+  state: string;
+  changed_at: number | null;
+  /** Of a SubFlow, once that is known. */
+  flow_id: string;
+}
+
+export interface WaitView {
+  kind: "skip" | "all_of" | "any_of" | "any_combination_of";
+  began_at: number;
+  ended_at: number | null;
+  /** How many conditions there are; `conditions` are the first of them. */
+  count: number;
+  conditions: ConditionView[];
+}
+
+/** The part of an execution's view that follows from history. */
+export interface StepData {
+  /** The method that runs or comes next. */
+  method: Method;
+  /** Empty while it runs or is in the work queue. */
+  state: "" | "queued" | "waiting";
+  /** What each method must hold. */
+  locks: Partial<Record<Method, string[]>>;
+  /** Stays when it is over. */
+  wait: WaitView | null;
+  /** Status by flow id; stays when the wait is over. */
+  subflows: Record<string, string>;
+}
+
+/** The part of a run's view that follows from history, by physical names. */
+export interface RunData {
+  attributes: Record<string, Json>;
+  channels: Record<string, ChannelView>;
+  /** How many messages there ever were in all Channels. */
+  published: number;
+  /** Who holds a lock: a step execution id, or the id of a call from outside. */
+  locks: Record<string, string>;
+}

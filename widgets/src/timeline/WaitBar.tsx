@@ -1,0 +1,109 @@
+/** A durable wait in its lane, the timers in it, and the SubFlows below it. */
+
+import type { ConditionView } from "../dataDocuments";
+import { clock } from "../duration";
+import { shown } from "../value";
+import { conditionText, labCall, type SubFlowRow, statusText, waitText } from "../waits";
+import type { Field } from "./AttemptBar";
+import { fitted, widthOf } from "./labels";
+import { BAR_HEIGHT, type Lane, SUBFLOW_ROW } from "./lanes";
+
+const INSET = 8;
+
+export function WaitBar({ lane, field }: { lane: Lane; field: Field }) {
+  const { wait } = lane.step;
+  if (!wait) return null;
+  const { x, left, right, now } = field;
+  const until = wait.ended_at ?? Math.max(now, wait.began_at);
+  const [from, to] = [Math.max(left, x(wait.began_at)), Math.min(right, x(until))];
+  if (to < left || from > right || until === wait.began_at) return null;
+  const y = lane.bar + INSET;
+  const words = waitText(lane.step, lane.view, now);
+  const inside = fitted(words, to - from - 8);
+  return (
+    <g>
+      <rect
+        className="dexnb-t-wait"
+        x={from}
+        y={y}
+        width={Math.max(2, to - from)}
+        height={BAR_HEIGHT - 2 * INSET}
+        rx={to - from < 8 ? 1 : 3}
+      >
+        <title>{`${wait.ended_at === null ? "waiting for" : "waited for"} ${words}`}</title>
+      </rect>
+      {inside && (
+        <text className="dexnb-t-wait-text" x={from + 5} y={lane.bar + BAR_HEIGHT / 2 + 3.5}>
+          {inside}
+        </text>
+      )}
+      {wait.conditions.map((condition, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: conditions never change their places
+        <TimerMark key={index} condition={condition} lane={lane} field={field} />
+      ))}
+    </g>
+  );
+}
+
+/** Where a timer fired or was skipped, or while the wait goes on will be due. */
+function TimerMark(props: { condition: ConditionView; lane: Lane; field: Field }) {
+  const { condition, lane, field } = props;
+  const { kind, due_at: due, changed_at: changed, state } = condition;
+  if (kind !== "timer" || due === null) return null;
+  const open = lane.step.wait?.ended_at === null;
+  if (!state && !open) return null;
+  const at = field.x(state ? (changed ?? due) : due);
+  if (at < field.left || at > field.right) return null;
+  const top = lane.bar + 3;
+  const bottom = lane.bar + BAR_HEIGHT - 3;
+  const words = state
+    ? conditionText(condition, lane.view, field.now)
+    : `due in ${clock(Math.max(0, due - field.now))}`;
+  return (
+    <path
+      className={state ? "dexnb-t-timer" : "dexnb-t-timer dexnb-t-timer-due"}
+      d={`M${at - 4} ${top}h8l-4 5zM${at} ${top}V${bottom}`}
+    >
+      <title>{words}</title>
+    </path>
+  );
+}
+
+export function SubFlowBars({ lane, field }: { lane: Lane; field: Field }) {
+  return (
+    <>
+      {lane.subflows.map((row, index) => (
+        <SubFlowBar
+          key={row.flowId}
+          row={row}
+          y={lane.subflowTop + index * SUBFLOW_ROW}
+          field={field}
+        />
+      ))}
+    </>
+  );
+}
+
+function SubFlowBar({ row, y, field }: { row: SubFlowRow; y: number; field: Field }) {
+  const { x, left, right, now } = field;
+  const end = row.changed ?? Math.max(now, row.begun);
+  const [from, to] = [Math.max(left, x(row.begun)), Math.min(right, x(end))];
+  if (to < left || from > right) return null;
+  const words = `${shown(row.flowId, 80)} · ${statusText(row.status)}`;
+  const tone = row.status === "RUNNING" ? "running" : row.status === "COMPLETED" ? "done" : "fail";
+  const width = widthOf(words);
+  const behind = to + 6 + width < right;
+  return (
+    <g className={`dexnb-t-sub-flow dexnb-t-sub-flow-${tone}`}>
+      <title>{`${words}. Its own Lab: ${labCall(row)}`}</title>
+      <rect x={from} y={y + 4} width={Math.max(2, to - from)} height={8} rx={2} />
+      <text
+        x={behind ? to + 6 : Math.max(left + width, to) - 2}
+        y={y + 12}
+        textAnchor={behind ? "start" : "end"}
+      >
+        {words}
+      </text>
+    </g>
+  );
+}

@@ -1,0 +1,96 @@
+/** What an execution waits for, and what became of it, in words. */
+
+import type { ConditionView } from "./dataDocuments";
+import type { RunView, StepView } from "./documents";
+import { clock } from "./duration";
+import { entryOf } from "./records";
+import { shownName } from "./value";
+
+const MOST_TOLD = 4;
+export const SUBFLOW = "sys:subflow";
+const TIMEOUT = "sys:timeout_handler";
+
+/** What a Step that does not run is held up by; empty for one that runs or has ended. */
+export function heldText(step: StepView, view: RunView, now: number): string {
+  if (step.ended_at !== null) return "";
+  if (step.state === "queued") return `queued for lock ${queuedFor(step, view).join(", ")}`;
+  if (step.state !== "waiting" || step.wait === null) return "";
+  return `waiting: ${waitText(step, view, now)}`;
+}
+
+/** The locks that somebody else holds, or all that it needs where nobody does. */
+function queuedFor(step: StepView, view: RunView): string[] {
+  const needed = step.locks[step.method] ?? [];
+  const held = needed.filter((name) => entryOf(view.locks, name) !== undefined);
+  return (held.length > 0 ? held : needed).map((name) => shownName(name, 30));
+}
+
+export function waitText(step: StepView, view: RunView, now: number): string {
+  const { conditions, count } = step.wait ?? { conditions: [], count: 0 };
+  const told = conditions.slice(0, MOST_TOLD).map((one) => conditionText(one, view, now));
+  const more = count - told.length;
+  return [...told, ...(more > 0 ? [`${more} more`] : [])].join(", ") || "nothing";
+}
+
+export function conditionText(condition: ConditionView, view: RunView, now: number): string {
+  const name = shownName(condition.label, 30);
+  const { kind, state, due_at: due, need } = condition;
+  if (kind === "timer") {
+    const timer = name ? `timer ${name}` : "timer";
+    return state || due === null
+      ? `${timer} ${state}`
+      : `${timer} ${clock(Math.max(0, due - now))} left`;
+  }
+  if (kind === "subflow") return `${name || "SubFlow"} ${statusText(state) || "starts"}`;
+  if (state) return `${name} ${state}`;
+  const pending = entryOf(view.channels, condition.label)?.pending ?? 0;
+  return `${name} ${pending} of ${need}`;
+}
+
+/** The status of a SubFlow as a word in a sentence. */
+export function statusText(status: string): string {
+  return shownName(status, 20).toLowerCase();
+}
+
+export interface SubFlowRow {
+  flowId: string;
+  status: string;
+  /** The type of the Flow, if it is known. */
+  type: string;
+  begun: number;
+  changed: number | null;
+}
+
+export function subflowsOf(step: StepView): SubFlowRow[] {
+  const conditions = new Map(step.wait?.conditions.map((one) => [one.flow_id, one]));
+  return Object.entries(step.subflows).map(([flowId, status]) => {
+    const condition = conditions.get(flowId);
+    const begun = step.wait?.began_at ?? step.scheduled_at;
+    const open = status === "RUNNING" || status === "";
+    return {
+      flowId,
+      status,
+      type: condition?.label ?? "",
+      begun,
+      changed: open ? null : (condition?.changed_at ?? begun),
+    };
+  });
+}
+
+/** How the Lab of a SubFlow is opened: its log is not in this page. */
+export function labCall({ flowId, type }: SubFlowRow): string {
+  return `dexnb.lab(${shownName(type, 60) || "TheFlow"}, ${JSON.stringify(shownName(flowId, 200))})`;
+}
+
+/** An execution by a name for people; internal Steps have one too. */
+export function executionName(id: string, most: number): string {
+  if (id.startsWith(`${TIMEOUT}-`)) return "handle_timeout";
+  if (id.startsWith(`${SUBFLOW}-`)) return `start of SubFlow ${id.slice(SUBFLOW.length + 1)}`;
+  return shownName(id, most);
+}
+
+/** Whether it starts a SubFlow without trouble: the row of that SubFlow says all. */
+export function isBackground(step: StepView): boolean {
+  if (step.step_type !== SUBFLOW) return false;
+  return step.outcome === "dead_end" || (step.ended_at === null && step.attempts.length < 2);
+}
