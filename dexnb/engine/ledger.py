@@ -30,7 +30,7 @@ class Ledger:
         self.wall = wall
         self.now = now
         self.events: list[Event] = []
-        self.scheduled: dict[str, float] = {}
+        self.scheduled: list[str] = []
         self.cancelled: list[str] = []
         self.messages: list[NewMessage] = []
 
@@ -53,9 +53,9 @@ class Ledger:
         apply(state, event)
         self.events.append(event)
 
-    def run(self, step_execution_id: str, delay: float = 0.0) -> None:
+    def run(self, step_execution_id: str) -> None:
         """Put the method that an execution has come to into the work queue."""
-        self.scheduled[step_execution_id] = self.now + delay if delay else 0.0
+        self.scheduled.append(step_execution_id)
 
     def tell(self, message: Message, *, delay: float = 0.0, run_id: str = "") -> None:
         """Send a message, to this run or another, visible after `delay` seconds."""
@@ -65,7 +65,7 @@ class Ledger:
     def commit(self) -> Commit:
         """Give what the store applies."""
         state = self.state
-        items = (self._item(key, at) for key, at in self.scheduled.items() if key in state.active)
+        items = (self._item(key) for key in self.scheduled if key in state.active)
         return Commit(
             run_id=state.run_id,
             flow_id=state.flow_id,
@@ -78,7 +78,7 @@ class Ledger:
             messages=tuple(self.messages),
         )
 
-    def _item(self, key: str, visible_at: float) -> NewWorkItem:
+    def _item(self, key: str) -> NewWorkItem:
         state = self.state
         step = state.active[key]
         return NewWorkItem(
@@ -88,5 +88,4 @@ class Ledger:
             step_type=step.movement.step_type,
             step_execution_id=key,
             payload=to_text(payload_of(state, step)),
-            visible_at=visible_at,
         )

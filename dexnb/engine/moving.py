@@ -7,7 +7,7 @@ from typing import Any, assert_never
 
 from dexnb.engine.ledger import Ledger
 from dexnb.model.decision import Decision, Movement
-from dexnb.model.message import SubFlowClosed
+from dexnb.model.message import DelayOver, SubFlowClosed
 from dexnb.model.run_state import RunState, RunStatus
 from dexnb.model.step_execution import StepExecution
 
@@ -22,19 +22,19 @@ def schedule(
 ) -> str:
     """Schedule a Step's next execution; give its id."""
     key = f"{movement.step_type}-{ledger.state.numbers.get(movement.step_type, 0) + 1}"
+    delayed: dict[str, Any] = {"delay": delay} if delay else {}
     ledger.emit(
         "step_scheduled",
         key,
         **movement.to_json(),
         from_step_execution_id=origin,
         recovery_error=recovery_error,
+        **delayed,
     )
-    step = ledger.state.active[key]
-    if delay and step.phase == "queued":
-        # A start alone is delayed, and then nobody holds a lock yet.
-        ledger.emit("locks_taken", key, locks=step.locks)
-    if step.phase == "running":
-        ledger.run(key, delay)
+    if delay:
+        ledger.tell(DelayOver(key), delay=delay)
+    elif ledger.state.active[key].phase == "running":
+        ledger.run(key)
     return key
 
 
@@ -169,7 +169,6 @@ def result_document(state: RunState) -> dict[str, Any]:
 
 def _cancel(ledger: Ledger, key: str) -> None:
     ledger.cancelled.append(key)
-    ledger.scheduled.pop(key, None)
     ledger.emit("step_cancelled", key)
 
 

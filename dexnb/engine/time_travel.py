@@ -24,7 +24,7 @@ from dexnb.flow.time_travel import TimeTravelOptions, TimeTravelStepMethod, Time
 from dexnb.model.decision import Movement
 from dexnb.model.event import Event
 from dexnb.model.history import fold
-from dexnb.model.message import FlowTimeout, RpcExpired, TimerFired
+from dexnb.model.message import DelayOver, FlowTimeout, RpcExpired, TimerFired
 from dexnb.model.shown import shown
 from dexnb.model.step_execution import StepExecution
 from dexnb.providers import Commit, RunRecord
@@ -128,6 +128,8 @@ def travelled(
     for key, step in list(ledger.state.active.items()):
         if step.phase == "running":
             ledger.run(key)
+        elif step.phase == "delayed":
+            _delay_again(ledger, kept, key)
         elif is_waiting(step):
             _wait_again(ledger, kept, key, step)
     _time_out_again(ledger, kept)
@@ -195,6 +197,13 @@ def _free_rpc_locks(ledger: Ledger) -> None:
     state = ledger.state
     for holder in set(state.locks.values()) - state.active.keys():
         rpc_turn.expire(ledger, RpcExpired(holder))
+
+
+def _delay_again(ledger: Ledger, kept: Sequence[Event], key: str) -> None:
+    """Let a delayed Step begin after what was left of its delay."""
+    scheduled = next(event for event in kept if event.step_execution_id == key)
+    passed = kept[-1].time - scheduled.time
+    ledger.tell(DelayOver(key), delay=max(0.0, scheduled.payload["delay"] - passed))
 
 
 def _wait_again(ledger: Ledger, kept: Sequence[Event], key: str, step: StepExecution) -> None:

@@ -19,6 +19,7 @@ from dexnb.engine.settling import settle
 from dexnb.model.decision import Movement, movement_from
 from dexnb.model.message import (
     ConfigChanged,
+    DelayOver,
     FlowTimeout,
     KnobsChanged,
     Message,
@@ -115,6 +116,16 @@ def _start(ledger: Ledger, start: Start) -> None:
         ledger.tell(FlowTimeout(), delay=start.timeout)
     if start.start_step is not None:
         schedule(ledger, start.start_step, delay=start.start_delay)
+
+
+def _begin(ledger: Ledger, message: DelayOver) -> None:
+    key = message.step_execution_id
+    step = ledger.state.active.get(key)
+    if step is None or step.phase != "delayed":
+        return
+    ledger.emit("delay_over", key)
+    if not step.locks:
+        ledger.run(key)
 
 
 def _done(ledger: Ledger, message: StepDone) -> None:
@@ -255,6 +266,7 @@ def _turn_knobs(ledger: Ledger, message: KnobsChanged) -> None:
 
 _TAKE: dict[type[Message], Callable[[Ledger, Any], None]] = {
     Start: _start,
+    DelayOver: _begin,
     StepDone: _done,
     WaitDone: _wait,
     StepFailed: _failed,

@@ -9,16 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dexnb.flow import decision as makers
-from dexnb.flow.decision import StepDecision, StepMovement
-from dexnb.flow.resolve import step_type_of
-from dexnb.flow.step import Step
+from dexnb.flow.decision import StepDecision
 from dexnb.graph.alternatives import Alternatives, Leaf
 from dexnb.graph.frames import Frame
 from dexnb.graph.guards import condition_text, either
-from dexnb.graph.scope import UNKNOWN
+from dexnb.graph.movements import UNRESOLVED, argument, movements_of, steps_of, type_of
 
-UNRESOLVED = ""
-"""Stands among targets for one that only running the code could tell."""
+_CANCELING = ("with_canceling_steps", "with_canceling_sibling_steps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +65,14 @@ def read_outcomes(frame: Frame) -> list[Outcome]:
     return sorted(made, key=lambda outcome: (outcome.line, outcome.column, outcome.targets))
 
 
-def _outcomes(leaf: Leaf) -> Iterator[Outcome]:
+def _outcomes(leaf: Leaf, known: frozenset[ast.expr] = frozenset()) -> Iterator[Outcome]:
     where = leaf.expression
+    if (base := _cancelled(where)) is not None:
+        # What is cancelled beside it changes nothing in what follows.
+        if where not in known:
+            for inner in Alternatives().of(base, leaf.frame, leaf.guards):
+                yield from _outcomes(inner, known | {where})
+        return
     blank = Outcome("unknown", (), condition_text(leaf.guards), where.lineno, where.col_offset)
     if isinstance(leaf.value, StepDecision):
         yield _of_object(leaf.value, blank)
@@ -79,8 +82,18 @@ def _outcomes(leaf: Leaf) -> Iterator[Outcome]:
         yield replace(blank, targets=(UNRESOLVED,))
 
 
+def _cancelled(where: ast.expr) -> ast.expr | None:
+    """Give the decision to which a call only adds what it cancels."""
+    match where:
+        case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in _CANCELING:
+            return base
+        case _:
+            return None
+
+
 def _of_object(decision: StepDecision, blank: Outcome) -> Outcome:
-    targets = tuple(_type_of(movement.step) for movement in decision.movements)
+    fallback = () if decision.fallback is None else (decision.fallback,)
+    targets = tuple(type_of(movement.step) for movement in (*decision.movements, *fallback))
     return replace(blank, type=_TYPES.get(decision.kind, camel(decision.kind)), targets=targets)
 
 
@@ -96,15 +109,21 @@ def _of_call(call: ast.Call, leaf: Leaf, blank: Outcome) -> Iterator[Outcome]:
     elif callee is makers.go_to:
         yield from _one_of(call, leaf, replace(blank, type=name))
     else:
-        targets = tuple(dict.fromkeys(_movements(call, leaf)))
-        yield replace(blank, type=name, targets=targets)
+        yield replace(blank, type=name, targets=_movements(call, leaf, callee))
 
 
 def _of_constructor(call: ast.Call, leaf: Leaf, blank: Outcome) -> Outcome:
-    kind = leaf.frame.scope.look(_argument(call, 0, "kind") or call)
+    kind = leaf.frame.scope.look(argument(call, 0, "kind") or call)
     if not isinstance(kind, str):
         return replace(blank, targets=(UNRESOLVED,))
-    targets = tuple(dict.fromkeys(_movements(call, leaf)))
+    parts = [argument(call, 1, "movements"), argument(call, 5, "fallback")]
+    found = [
+        name
+        for part in parts
+        if part is not None
+        for name in movements_of(part, leaf.frame, leaf.guards, element=part is parts[0])
+    ]
+    targets = tuple(dict.fromkeys(found))
     if kind == "next" and not targets:
         targets = (UNRESOLVED,)
     return replace(blank, type=_TYPES.get(kind, camel(kind)), targets=targets)
@@ -112,53 +131,26 @@ def _of_constructor(call: ast.Call, leaf: Leaf, blank: Outcome) -> Outcome:
 
 def _one_of(call: ast.Call, leaf: Leaf, blank: Outcome) -> Iterator[Outcome]:
     """Give one outcome for each Step that the first argument may stand for."""
-    argument = _argument(call, 0, "step")
-    found = [] if argument is None else list(_steps(argument, leaf))
+    given = argument(call, 0, "step")
+    found = [] if given is None else list(steps_of(given, leaf.frame, leaf.guards))
     if not found:
         yield replace(blank, targets=(UNRESOLVED,))
     for step_type, condition in found:
         yield replace(blank, targets=(step_type,), condition=condition)
 
 
-def _movements(call: ast.Call, leaf: Leaf) -> Iterator[str]:
-    """Give the Steps of all movements that stand in a call's arguments."""
-    for node in ast.walk(call):
-        if node is call or not isinstance(node, ast.Call):
-            continue
-        callee = leaf.frame.scope.look(node.func)
-        made = getattr(callee, "__func__", callee)
-        if made is StepMovement or made is StepMovement.of.__func__:  # type: ignore[attr-defined]
-            argument = _argument(node, 0, "step")
-            steps = [] if argument is None else [step for step, _ in _steps(argument, leaf)]
-            yield from steps or [UNRESOLVED]
-
-
-def _steps(expression: ast.expr, leaf: Leaf) -> Iterator[tuple[str, str]]:
-    for each in Alternatives().of(expression, leaf.frame, leaf.guards):
-        condition = condition_text(each.guards)
-        if isinstance(each.value, type) and issubclass(each.value, Step):
-            yield _type_of(each.value), condition
-        elif _may_be_step(each):
-            yield UNRESOLVED, condition
-
-
-def _may_be_step(leaf: Leaf) -> bool:
-    """Tell whether something that is not known may be a Step; other live values are table keys."""
-    return leaf.value is UNKNOWN
-
-
-def _type_of(step: Any) -> str:
-    try:
-        name: object = step_type_of(step)
-    except Exception:  # noqa: BLE001 - a user's get_step_type() may raise anything
-        return UNRESOLVED
-    return name if isinstance(name, str) else UNRESOLVED
-
-
-def _argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    if position < len(call.args) and not isinstance(call.args[position], ast.Starred):
-        return call.args[position]
-    return None
+def _movements(call: ast.Call, leaf: Leaf, callee: Any) -> tuple[str, ...]:
+    """Give the Steps that a maker's movements lead to."""
+    if callee is makers.go_to_many:
+        given: list[ast.expr | None] = list(call.args)
+    elif callee is makers.force_complete_if_channels_empty:
+        given = [argument(call, 1, "fallback")]
+    else:
+        return ()
+    found = [
+        name
+        for each in given
+        if each is not None
+        for name in movements_of(each, leaf.frame, leaf.guards)
+    ]
+    return tuple(dict.fromkeys(found)) or (UNRESOLVED,)

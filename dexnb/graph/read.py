@@ -16,12 +16,15 @@ from typing import Any
 from dexnb.flow.flow import Flow
 from dexnb.flow.options import RetryPolicy, StepOptions
 from dexnb.flow.registry import RegisteredFlow, RegisteredStep, read_flow
-from dexnb.graph.decisions import UNRESOLVED, Outcome, read_outcomes
+from dexnb.flow.timeout_step import TIMEOUT_STEP_TYPE
+from dexnb.graph.decisions import Outcome, read_outcomes
 from dexnb.graph.frames import Frame, read_frame
 from dexnb.graph.guards import either
+from dexnb.graph.movements import UNRESOLVED, movements_in
 from dexnb.graph.source import plain_function
 from dexnb.graph.streams import read_writes
 from dexnb.graph.timings import read_timings
+from dexnb.graph.waits import read_waits
 from dexnb.model.flow_graph import Diagnostic, Edge, FlowGraph, Node
 
 FAILURE_LABEL = "Execute failure"
@@ -67,18 +70,20 @@ class _Reader:
     path: str = ""
 
     def step(self, step: RegisteredStep) -> None:
-        frame = frame_of(step.step, "execute")
+        handler = step.step_type == TIMEOUT_STEP_TYPE
+        frame = frame_of(*(self.flow.flow, "handle_timeout") if handler else (step.step, "execute"))
         options = frame_of(step.step, "get_step_options")
         timings = read_timings(frame, options)
         node = Node(
             id=f"step:{step.step_type}",
-            kind="step",
-            name=step.step_type,
+            kind="timeout_handler" if handler else "step",
+            name="handle_timeout" if handler else step.step_type,
             start=self.flow.start is not None and step.step_type == self.flow.start.step_type,
             settings=step.settings.to_json(),
             given=tuple(_given(step)),
             constants=timings.constants,
             timings=timings.timings,
+            waits=() if step.wait_for is None else read_waits(frame_of(step.step, "wait_for")),
             line=0 if frame is None else frame.tree.lineno,
             column=0 if frame is None else frame.tree.col_offset,
         )
@@ -88,8 +93,7 @@ class _Reader:
         else:
             self.path = self.path or _shown_path(frame)
             self._outcomes(step.step_type, read_outcomes(frame))
-            for stream in read_writes(frame):
-                self._write(step.step_type, stream)
+        self._writes(step, frame)
         if step.settings.recovery is not None:
             source, target = step.step_type, step.settings.recovery
             edge_id = f"failure_transition:{source}:{target}"
@@ -169,6 +173,12 @@ class _Reader:
     def _way(self, step_type: str, target: str, condition: str) -> None:
         self.ways.setdefault((step_type, target), []).append(condition)
 
+    def _writes(self, step: RegisteredStep, execute: Frame | None) -> None:
+        waiting = None if step.wait_for is None else frame_of(step.step, "wait_for")
+        found = {name for frame in (execute, waiting) if frame for name in read_writes(frame)}
+        for stream in sorted(found):
+            self._write(step.step_type, stream)
+
     def _write(self, step_type: str, stream: str) -> None:
         node_id = f"resource:stream:{stream}"
         if stream not in self.flow.streams:
@@ -180,6 +190,9 @@ class _Reader:
 
     def streams(self) -> None:
         written = {edge.target for edge in self.edges if edge.kind == "resource_write"}
+        rpcs = (frame_of(self.flow.flow, rpc.method) for rpc in self.flow.rpcs.values())
+        called = (name for frame in rpcs if frame for name in read_writes(frame))
+        written.update(f"resource:stream:{name}" for name in called)
         for name in sorted(self.flow.streams):
             node = Node(id=f"resource:stream:{name}", kind="stream", name=name)
             self.others[node.id] = node
@@ -190,7 +203,10 @@ class _Reader:
     def unreachable(self) -> None:
         if self._hidden or self.flow.start is None:
             return
-        seen = {self.flow.start.step_type}
+        called = self._called()
+        if UNRESOLVED in called:
+            return
+        seen = {self.flow.start.step_type, TIMEOUT_STEP_TYPE, *called} & self.flow.steps.keys()
         waiting = list(seen)
         while waiting:
             for target in self._follow(waiting.pop()):
@@ -201,6 +217,14 @@ class _Reader:
             if name not in seen:
                 message = f"no decision and no recovery leads to Step {name}"
                 self.diagnostics.append(Diagnostic("unreachable_step", "warning", message))
+
+    def _called(self) -> set[str]:
+        """Name the Steps that RPCs start; `UNRESOLVED` among them where that cannot be told."""
+        found: set[str] = set()
+        for rpc in self.flow.rpcs.values():
+            frame = frame_of(self.flow.flow, rpc.method)
+            found.update([UNRESOLVED] if frame is None else movements_in(frame))
+        return found
 
     def _follow(self, step_type: str) -> Iterator[str]:
         for source, target in self.ways:
@@ -238,12 +262,12 @@ class _Reader:
         )
 
 
-def frame_of(step: Any, method: str) -> Frame | None:
-    """Read one method of a Step; None where its source is not there."""
-    function = plain_function(getattr(step, method, None))
-    if function is None or function.__module__ == "dexnb.flow.step":
+def frame_of(owner: Any, method: str) -> Frame | None:
+    """Read one method of a Step or a Flow; None where its source is not there."""
+    function = plain_function(getattr(owner, method, None))
+    if function is None or function.__module__ in ("dexnb.flow.step", "dexnb.flow.flow"):
         return None
-    return read_frame(function, step)
+    return read_frame(function, owner)
 
 
 def _given(step: RegisteredStep) -> Iterator[str]:

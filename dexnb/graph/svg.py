@@ -17,6 +17,7 @@ MOST_STEPS = 80
 """Steps drawn; of the others the picture gives the number."""
 
 MOST_CARDS = 8
+_BOXES = ("step", "timeout_handler", "unknown")
 MARGIN = 24.0
 LOOP = 46.0
 _TITLE = 52.0
@@ -85,7 +86,7 @@ class _Drawing:
         self.graph = graph
         self.taken = taken
         self.states = states
-        all_boxes = [node for node in graph.nodes if node.kind in ("step", "unknown")]
+        all_boxes = [node for node in graph.nodes if node.kind in _BOXES]
         self.nodes = all_boxes[:MOST_STEPS]
         self.left_out = len(all_boxes) - len(self.nodes)
         self.cards: dict[str, list[Node]] = {node.id: [] for node in self.nodes}
@@ -105,7 +106,8 @@ class _Drawing:
     def _size(self, node: Node) -> Size:
         if node.kind == "unknown":
             return Size(110.0, 40.0)
-        rows = min(len(self.cards[node.id]), MOST_CARDS + 1) + (node.id in self.streams) * 0.6
+        lines = (node.id in self.streams) + bool(node.waits)
+        rows = min(len(self.cards[node.id]), MOST_CARDS + 1) + lines * 0.6
         longest = max(len(node.name) * 9.0 + (70 if node.start else 24), _WIDTH)
         return Size(min(longest, 420.0), _TITLE + rows * _CARD + 8)
 
@@ -130,7 +132,11 @@ class _Drawing:
 
     def _node(self, node: Node) -> str:
         box = self.boxes[node.id]
-        state = "unknown" if node.kind == "unknown" else self.states.get(node.name, "")
+        state = (
+            "unknown"
+            if node.kind == "unknown"
+            else self.states.get(node.id.removeprefix("step:"), "")
+        )
         state = state if state in ("running", "done", "failed", "unknown") else ""
         parts = [_rect(f"f {state}".strip(), box.x, box.y, box.width, box.height, 8)]
         name = escaped(node.name, 44)
@@ -142,6 +148,10 @@ class _Drawing:
         chips = escaped(_chips(node), 80)
         parts.append(f'<text class="s" x="{box.x + 12:g}" y="{box.y + 41:g}">{chips}</text>')
         y = box.y + _TITLE
+        if node.waits:
+            text = escaped(_waits(node), 60)
+            parts.append(f'<text class="s" x="{box.x + 12:g}" y="{y + 8:g}">{text}</text>')
+            y += 0.6 * _CARD
         for card in self.cards[node.id][:MOST_CARDS]:
             parts.append(_card(card, box, y))
             y += _CARD
@@ -193,6 +203,10 @@ def _route(source: Box, target: Box, *, below: bool) -> tuple[str, tuple[Point, 
     low = max(y1, y2) + 40 + shift
     path = f"M{x1:g} {y1:g}C{x1:g} {low:g} {x2:g} {low:g} {x2:g} {y2:g}"
     return path, ((x2, y2), "up"), ((x1 + x2) / 2, low - 14)
+
+
+def _waits(node: Node) -> str:
+    return "waits" if node.waits == ("waits",) else f"waits for {', '.join(node.waits)}"
 
 
 def _back_room(drawing: _Drawing) -> float:

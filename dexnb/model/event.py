@@ -15,6 +15,7 @@ from dexnb.model.shown import shown
 DurableKind = Literal[
     "flow_started",
     "step_scheduled",
+    "delay_over",
     "locks_taken",
     "wait_started",
     "timer_fired",

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from dexnb.errors import DocumentError
 
-NodeKind = Literal["step", "decision", "decision_dispatch", "stream", "unknown"]
+NodeKind = Literal["step", "timeout_handler", "decision", "decision_dispatch", "stream", "unknown"]
 EdgeKind = Literal["transition", "failure_transition", "resource_write"]
 Severity = Literal["error", "warning"]
 
@@ -83,6 +83,7 @@ class Node:
         given: The options that the Step sets itself.
         constants: What feeds its sleeps, its call timeouts and its options.
         timings: Those durations themselves, literals too.
+        waits: What its wait_for waits for, as far as the source tells.
         line: In its file or cell, for views; ids with lines appear in exports only.
         column: The same.
     """
@@ -98,6 +99,7 @@ class Node:
     given: tuple[str, ...] = ()
     constants: tuple[Constant, ...] = ()
     timings: tuple[Timing, ...] = ()
+    waits: tuple[str, ...] = ()
     line: int = 0
     column: int = 0
 
@@ -219,5 +221,6 @@ def _node_from(document: dict[str, Any]) -> Node:
             "given": tuple(document["given"]),
             "constants": constants,
             "timings": timings,
+            "waits": tuple(document.get("waits", ())),
         }
     )

@@ -77,7 +77,14 @@ def _step_scheduled(state: RunState, event: Event) -> None:
     )
     if plan is not None:
         step.enter("wait_for" if plan["wait_for"] else "execute")
+    if payload.get("delay"):
+        step.phase = "delayed"
     state.active[event.step_execution_id] = step
+
+
+def _delay_over(state: RunState, event: Event) -> None:
+    step = state.active[event.step_execution_id]
+    step.enter(step.method)
 
 
 def _locks_taken(state: RunState, event: Event) -> None:
@@ -247,6 +254,7 @@ _CHANGES: dict[str, _Change] = {
         },
         _step_scheduled,
     ),
+    "delay_over": ({}, _delay_over),
     "locks_taken": ({"locks": list}, _locks_taken),
     "wait_started": ({"wait": dict}, _wait_started),
     "timer_fired": ({"condition": int, "skipped": bool}, _timer_fired),

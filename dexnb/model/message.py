@@ -59,6 +59,13 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
+class DelayOver:
+    """A Step whose start was delayed may begin."""
+
+    step_execution_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class StepDone:
     """An attempt of `execute` ended with a decision; `writes` are what it changed."""
 
@@ -201,6 +208,7 @@ class KnobsChanged:
 
 Message = (
     Start
+    | DelayOver
     | StepDone
     | WaitDone
     | StepFailed
@@ -218,6 +226,7 @@ Message = (
 )
 _KINDS: dict[str, type[Message]] = {
     "start": Start,
+    "delay_over": DelayOver,
     "step_done": StepDone,
     "wait_done": WaitDone,
     "step_failed": StepFailed,

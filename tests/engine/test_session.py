@@ -218,14 +218,14 @@ def test_five_opens_of_the_same_file_give_one_session(tmp_path: Path) -> None:
 
 def test_a_store_that_cannot_be_opened_is_an_error_of_open() -> None:
     """No thread is left behind, and the error is the store's own."""
-    before = threading.active_count()
+    before = set(threading.enumerate())
     store = FaultyProvider(MemoryProvider(), [Fault("open", retryable=False)])
     with pytest.raises(DexnbError, match="injected"):
         Session(lambda: store)
     until = time.monotonic() + 3
-    while threading.active_count() > before and time.monotonic() < until:
+    while set(threading.enumerate()) - before and time.monotonic() < until:
         time.sleep(0.01)
-    assert threading.active_count() == before
+    assert set(threading.enumerate()) - before == set()
 
 
 def test_users_mistakes_are_named() -> None:

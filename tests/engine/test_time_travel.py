@@ -23,6 +23,7 @@ from dexnb.model.decision import Decision, Movement
 from dexnb.model.event import Event
 from dexnb.model.history import fold
 from dexnb.model.message import (
+    DelayOver,
     FlowTimeout,
     Published,
     RpcBegin,
@@ -210,6 +211,15 @@ def test_open_timers_are_set_for_what_was_left_of_them() -> None:
     commit = go_back(events, to_time(90.0))
     assert sent(commit) == [(50.0 + 30.0 - 7.0, TimerFired("A-1", 0))]
     assert work(commit) == []
+
+
+def test_a_delayed_start_is_delayed_for_what_was_left_of_it() -> None:
+    """It begins as it would have begun, even if nothing had happened before the cut."""
+    run = History(start_delay=30.0)
+    run.take(Published("c", ["v"]))
+    commit = go_back(run.events, to_time(25.0))
+    assert commit.work_items == ()
+    assert sent(commit) == [(50.0 + 29.0, DelayOver("A-1"))]
 
 
 def test_the_timeout_is_set_for_what_was_left_of_it() -> None:

@@ -8,8 +8,10 @@ import pytest
 
 from dexnb.model.decision import Decision, Failure, Movement
 from dexnb.model.message import (
+    DelayOver,
     ParentAdded,
     Published,
+    RpcDone,
     Start,
     StepDone,
     StepFailed,
@@ -348,9 +350,25 @@ def test_a_cancelled_step_gives_its_locks_back() -> None:
 
 
 def test_a_start_can_be_delayed() -> None:
-    """The start Step's first method may be fetched only then."""
+    """Nothing is queued, locked or seen before that; then the Step begins as any other."""
+    run = History(locking("x"), start_delay=30.0)
+    assert (run.work, run.state.locks) == ([], {})
+    assert run.sent == [("run", 31.0, DelayOver("Lx-1"))]
+    run.take(RpcDone("r", "set", {"attributes": {"x": 1}}))
+    run.take(DelayOver("Lx-1"))
+    assert run.kinds == ["delay_over", "locks_taken"]
+    assert payload(run.commit)["snapshot"]["attributes"] == {"x": 1}
+    run.take(DelayOver("Lx-1"))
+    assert run.kinds == []
+
+
+def test_a_delayed_start_can_be_stopped() -> None:
+    """The word that its delay is over comes to nobody."""
     run = History(start_delay=30.0)
-    assert run.commit.work_items[0].visible_at == 31.0
+    run.take(Stop())
+    assert run.kinds == ["stop_requested", "step_cancelled", "flow_closed"]
+    run.take(DelayOver("A-1"))
+    assert run.kinds == []
 
 
 @pytest.mark.rule("2.9/plain-loaded", "2.9/maps-declared")

@@ -232,7 +232,7 @@ class Grown(Step[int]):
         return go_to(steps[input], 1)
 
 
-@form(("goTo", UNKNOWN, ""))
+@form(("goTo", "A", ""), ("goTo", "B", ""))
 class BuiltInALoop(Step[int]):
     """A decision whose movements are gathered in a loop."""
 

@@ -60,7 +60,10 @@ DEVIATIONS: dict[str, str] = {
         "step_cancelled is written, so that the history adds up to the state and the timeline "
         "shows what was cancelled"
     ),
-    "2.7/when": "in one process the engine cancels the running handler at once",
+    "2.7/when": (
+        "in one process the engine cancels the running handler at once; another engine's handler "
+        "learns of it when its lease is renewed"
+    ),
     "2.7/stop-cancel": (
         "the run is closed at once and its Steps get CancelledError, in which they may still clean "
         "up; CANCEL and TERMINATE differ in the status only"

@@ -13,15 +13,23 @@ from dexnb.engine.engine import Engine
 from dexnb.engine.rpc_call import invoke_rpc
 from dexnb.errors import DexnbError
 from dexnb.flow.channel_map import ChannelMap
-from dexnb.model.message import Published, Stop, StopKind, TimerFired
+from dexnb.model.message import ConfigChanged, Published, Stop, StopKind, TimerFired
 from dexnb.model.run_state import RunState
 from tests.simulation.flows import PARTS
 from tests.simulation.scripts import CHANNELS, INSTANCES
 from tests.simulation.witness import Witness
 
-Kind = Literal["publish", "stop", "add", "tally", "tell", "skip"]
+Kind = Literal["publish", "stop", "add", "tally", "tell", "skip", "config"]
 
-KINDS: tuple[Kind, ...] = ("publish",) * 8 + ("add", "add", "tally", "tell", "skip", "stop")
+KINDS: tuple[Kind, ...] = ("publish",) * 8 + (
+    "add",
+    "add",
+    "tally",
+    "tell",
+    "skip",
+    "config",
+    "stop",
+)
 STOPS: tuple[StopKind, ...] = ("CANCEL", "TERMINATE", "FAIL")
 
 
@@ -79,6 +87,9 @@ class Call:
                 self.witness.accepted[self.value] = record.run_id
             case "stop":
                 await engine.send(record.run_id, Stop(STOPS[self.value % 3], "the world says so"))
+            case "config":
+                config = {"step_durability": "ASYNC" if self.value % 2 else "SYNC"}
+                await engine.send(record.run_id, ConfigChanged(config))
             case "skip":
                 await _skip(engine, record.run_id, RunState.from_text(record.state))
             case _:

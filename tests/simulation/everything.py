@@ -49,7 +49,7 @@ ALONE = StepOptions(
     execute_lock_attributes=(TOTAL.lock(),),
     execute_retry=RetryPolicy(initial_interval=timedelta(seconds=0.5)),
 )
-BRANCHES = 6
+BRANCHES = 7
 
 
 def seconds(number: float) -> Any:
@@ -89,7 +89,7 @@ class Begin(Step[int]):
         """Take the orders."""
         asked = context.get_step_execution_local("asked", int)
         add(context, sum(ORDERS.results(context)) + (asked or 0))
-        steps = (Answered, Flaky, Slow, Doomed, Parent, Impatient, Join)
+        steps = (Answered, Flaky, Slow, Doomed, Parent, Impatient, Skipped, Join)
         return go_to_many(*(StepMovement.of(step, 0) for step in steps))
 
 
@@ -216,6 +216,19 @@ class Parent(Step[int]):
         return over(context, "parent")
 
 
+class Skipped(Step[int]):
+    """Waits for a Timer that is skipped."""
+
+    async def wait_for(self, context: AsyncContext, input: int) -> Wait:
+        """Wait for very long."""
+        return Wait.until(Timer.by_duration(timedelta(days=30), condition_id="skip me"))
+
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
+        """Note it."""
+        NOTES.set(context, "timer", str(context.has_timer_fired(0)))
+        return over(context, "skipped")
+
+
 class Join(Step[int]):
     """Waits for the ends of all branches, then cancels the one that has none."""
 
@@ -251,8 +264,9 @@ class Everything(Flow[int]):
 
     def get_steps(self) -> StepList[int]:
         """Give the Steps."""
-        others = (Answered, Flaky, Slow, Doomed, Recover, Impatient, Parent, Join, Last, Approved)
-        return StepList.start_step(Begin()).other_steps(*(step() for step in others))
+        branches = (Answered, Flaky, Slow, Doomed, Recover, Impatient, Parent, Skipped, Approved)
+        others = (step() for step in (*branches, Join, Last))
+        return StepList.start_step(Begin()).other_steps(*others)
 
     def get_persistence_schema(self) -> PersistenceSchema:
         """Give what it keeps."""

@@ -94,6 +94,7 @@ KINDS = {
     "rpc_completed",
     "rpc_refused",
     "flow_timed_out",
+    "config_changed",
     "stop_requested",
     "flow_closed",
 }

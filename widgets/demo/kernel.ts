@@ -163,8 +163,11 @@ export class Kernel implements Model {
 }
 
 function outputOf({ kind, step_execution_id: step, payload }: Event): Output[] {
-  const decision = payload.decision as { has_output: boolean; output: Json } | undefined;
+  const decision = payload.decision as
+    | { kind: string; has_output: boolean; output: Json }
+    | undefined;
   if (kind !== "step_completed" || !decision?.has_output) return [];
+  if (decision.kind === "dead_end") return [];
   return [{ step, value: JSON.stringify(decision.output) }];
 }
 

@@ -14,6 +14,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import shop
+
 from dexnb.clock import Clock
 from dexnb.engine import Runtime
 from dexnb.errors import WaitTimeout
@@ -65,8 +67,30 @@ async def _record(name: str, jobs: InProcessJobs) -> tuple[list[Event], list[Eve
         return list(await run.events()), runtime.engine.telemetry.events("")
 
 
+async def _shop() -> tuple[list[Event], list[Event]]:
+    async with Runtime(MemoryProvider()) as runtime:
+        run = await shop.sell(runtime)
+        await run.wait()
+        return list(await run.events()), runtime.engine.telemetry.events("")
+
+
+def _save(name: str, events: list[Event], engine: list[Event]) -> None:
+    save_log(events, LOGS / f"{name}.jsonl")
+    save_log(engine, LOGS / f"{name}.engine.jsonl")
+    view = json.dumps(view_of(events))
+    (LOGS / f"{name}.view.json").write_text(view + "\n", "utf-8")
+
+
+def record_shop() -> None:
+    """Record a run that waits, locks and branches, and its Flow's graph."""
+    graph = json.dumps(read_graph(shop.Shop()).to_json(), indent=1)
+    (LOGS / "shop.graph.json").write_text(graph + "\n", "utf-8")
+    _save("shop", *Clock.virtual().run(_shop()))
+
+
 def main() -> None:
-    """Record every run, and the Flow's graph."""
+    """Record every run, and the Flows' graphs."""
+    record_shop()
     polling.POLL_INTERVAL = timedelta(seconds=12)
     polling.JOB_CALL_TIMEOUT = timedelta(seconds=5)
     polling.HEARTBEAT_TIMEOUT = timedelta(seconds=30)
@@ -74,11 +98,7 @@ def main() -> None:
     (LOGS / "polling.graph.json").write_text(json.dumps(graph, indent=1) + "\n", "utf-8")
     for name, jobs in RECORDINGS.items():
         polling.POLL_INTERVAL = timedelta(seconds=INTERVALS.get(name, 12))
-        events, engine = Clock.virtual().run(_record(name, jobs))
-        save_log(events, LOGS / f"{name}.jsonl")
-        save_log(engine, LOGS / f"{name}.engine.jsonl")
-        view = json.dumps(view_of(events))
-        (LOGS / f"{name}.view.json").write_text(view + "\n", "utf-8")
+        _save(name, *Clock.virtual().run(_record(name, jobs)))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,12 @@ const SHOTS = {
   failingnarrow: { query: "log=failing&at=95&still&width=800&theme=dark", width: 828 },
   brief: { query: "log=brief&at=5&still" },
   silent: { query: "log=retry&at=200&speed=1&silent", wait: 8000 },
+  waiting: { query: "log=shop&at=30&still", click: "State" },
+  branches: { query: "log=shop&at=75&still", click: "State" },
+  queued: { query: "log=shop&at=50&still", click: "State" },
+  branchesdark: { query: "log=shop&at=75&still&theme=dark", click: "State" },
+  branchesnarrow: { query: "log=shop&at=75&still&width=800", width: 828, click: "State" },
+  shop: { query: "log=shop&at=400&still", click: "Notes" },
   crowd: { query: "crowd=12&rate=2000&at=30&still" },
 };
 

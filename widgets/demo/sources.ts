@@ -14,6 +14,9 @@ import recoveryEngine from "./logs/recovery.engine.jsonl";
 import recovery from "./logs/recovery.jsonl";
 import retryEngine from "./logs/retry.engine.jsonl";
 import retry from "./logs/retry.jsonl";
+import shopEngine from "./logs/shop.engine.jsonl";
+import shopGraph from "./logs/shop.graph.json";
+import shop from "./logs/shop.jsonl";
 
 const LOGS: Record<string, [run: string, engine: string]> = {
   healthy: [healthy, healthyEngine],
@@ -21,6 +24,7 @@ const LOGS: Record<string, [run: string, engine: string]> = {
   recovery: [recovery, recoveryEngine],
   failing: [failing, failingEngine],
   brief: [brief, briefEngine],
+  shop: [shop, shopEngine],
 };
 
 function eventsOf(text: string): Event[] {
@@ -34,10 +38,11 @@ export function recorded(name: string): Source {
   const [run, engine] = (LOGS[name] ?? [retry, retryEngine]).map(eventsOf) as [Event[], Event[]];
   const events = [...run, ...engine].sort((a, b) => a.time - b.time);
   let next = 0;
+  const ofShop = name === "shop";
   return {
-    title: "PollingFlow",
-    graph: graph as unknown as FlowGraph,
-    knobs: KNOBS,
+    title: ofShop ? "Shop" : "PollingFlow",
+    graph: (ofShop ? shopGraph : graph) as unknown as FlowGraph,
+    knobs: ofShop ? [] : KNOBS,
     begin: run[0]?.time ?? 0,
     end: (run.at(-1)?.time ?? 0) + 5,
     upTo(time) {

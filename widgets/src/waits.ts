@@ -13,9 +13,13 @@ const TIMEOUT = "sys:timeout_handler";
 /** What a Step that does not run is held up by; empty for one that runs or has ended. */
 export function heldText(step: StepView, view: RunView, now: number): string {
   if (step.ended_at !== null) return "";
-  if (step.state === "queued") return `queued for lock ${queuedFor(step, view).join(", ")}`;
+  if (step.state === "queued") return queueText(step, view);
   if (step.state !== "waiting" || step.wait === null) return "";
   return `waiting: ${waitText(step, view, now)}`;
+}
+
+export function queueText(step: StepView, view: RunView): string {
+  return `queued for lock ${queuedFor(step, view).join(", ")}`;
 }
 
 /** The locks that somebody else holds, or all that it needs where nobody does. */
@@ -25,8 +29,14 @@ function queuedFor(step: StepView, view: RunView): string[] {
   return (held.length > 0 ? held : needed).map((name) => shownName(name, 30));
 }
 
+/** What is waited for; when the wait is over, what became of it. */
 export function waitText(step: StepView, view: RunView, now: number): string {
-  const { conditions, count } = step.wait ?? { conditions: [], count: 0 };
+  const { wait } = step;
+  if (wait === null) return "nothing";
+  const over = wait.ended_at !== null;
+  const conditions = wait.conditions.filter(({ state }) => !over || state !== "");
+  if (over && conditions.length === 0) return step.ended_at === wait.ended_at ? "ended" : "over";
+  const count = over ? conditions.length : wait.count;
   const told = conditions.slice(0, MOST_TOLD).map((one) => conditionText(one, view, now));
   const more = count - told.length;
   return [...told, ...(more > 0 ? [`${more} more`] : [])].join(", ") || "nothing";

@@ -217,17 +217,23 @@ async def test_all_attempts_see_what_was_there_when_the_method_was_scheduled(
 async def test_a_snapshot_is_older_than_the_first_attempt_when_that_is_put_off(
     runtime: Runtime,
 ) -> None:
-    """It is taken when the method is scheduled: here a minute before it may begin."""
+    """It is taken when the method is scheduled: here half a minute before a slot is free."""
     seen: list[int] = []
+    runtime.options.worker_concurrency = 1
+
+    async def busy(context: AsyncContext, input: Any) -> StepDecision:
+        await asyncio.sleep(30)
+        return graceful_complete()
 
     async def looks(context: AsyncContext, input: Any) -> StepDecision:
         seen.append(NOTES.size(context))
         return go_to(second, None) if len(seen) == 1 else graceful_complete()
 
     second = waits(looks, name="Second")
-    begin = StartFlowOptions(start_delay=timedelta(minutes=1))
-    run = await started(runtime, flow_of(waits(looks), second, keeps=KEEPS), options=begin)
-    await asyncio.sleep(30)
+    await started(runtime, flow_of(waits(busy)), flow_id="busy")
+    await asyncio.sleep(1)
+    run = await started(runtime, flow_of(waits(looks), second, keeps=KEEPS))
+    await asyncio.sleep(10)
     await publish(runtime, run, "notes", "before the first attempt")
     await finished(run)
     assert seen == [0, 1]

@@ -70,7 +70,7 @@ def doing(method: str, body: Body, options: StepOptions = LIMITS) -> Any:
 @METHODS
 @pytest.mark.parametrize("sign", ["heartbeat", "heartbeat(1)", "stream", "none"])
 @on_stores
-async def test_a_sign_of_life_in_time_keeps_an_attempt_alive(
+async def test_a02_a_sign_of_life_in_time_keeps_an_attempt_alive(
     runtime: Runtime, method: str, sign: str
 ) -> None:
     """Nine seconds between two signs are no silence of ten; without any the attempt is retried."""
@@ -143,7 +143,7 @@ SENT: list[tuple[str, list[Any], tuple[bool, Any]]] = [
 @pytest.mark.parametrize("ending", ["raises", "Heartbeat", "StartToClose"])
 @pytest.mark.parametrize(("sent", "read"), [case[1:] for case in SENT], ids=[c[0] for c in SENT])
 @virtual
-async def test_the_next_attempt_reads_what_the_last_heartbeat_left(
+async def test_a01_a03_the_next_attempt_reads_what_the_last_heartbeat_left(
     method: str, ending: str, sent: list[Any], read: tuple[bool, Any]
 ) -> None:
     """The newest one, sent just before the end, however the attempt ended."""

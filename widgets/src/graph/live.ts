@@ -38,15 +38,16 @@ export function liveOf(view: RunView, stepType: string, now: number): Live {
   const found = Object.values(view.steps).filter((step) => step.step_type === stepType);
   const last = found.at(-1);
   if (!last) return IDLE;
-  const step = found.findLast((one) => one.ended_at === null) ?? last;
+  const active = found.filter((one) => one.ended_at === null);
+  const step = active.findLast((one) => openAttempt(one)) ?? active.at(-1) ?? last;
   const attempt = step.attempts.at(-1) ?? null;
   const open = view.status === "RUNNING" && openAttempt(step) !== undefined;
   const state = stateOf(view, step, open);
-  const active = found.filter((one) => one.ended_at === null);
   const several = view.status === "RUNNING" && active.length > 1;
   const held = view.status === "RUNNING" && !open ? heldText(step, view, now) : "";
   const text = several ? countsOf(view, active) : held || wordsOf(state, step, attempt, now);
-  const executions = Math.max(found.length, executionsOf(view, stepType));
+  // Counts of several stand for themselves.
+  const executions = several ? 1 : Math.max(found.length, executionsOf(view, stepType));
   return { state, text, executions, step, attempt, open };
 }
 

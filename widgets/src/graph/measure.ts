@@ -32,6 +32,7 @@ const GAP = 8;
 const WIDEST_ROW = 400;
 const SMALLEST = 150;
 const SMALLEST_POLLING = 244;
+const SMALLEST_WAITING = 290;
 
 /** Wide enough for common fonts; a text that is wider still ends in an ellipsis. */
 const wide = (text: string, perLetter: number) => Math.ceil([...text].length * perLetter);
@@ -49,7 +50,7 @@ export function measure(box: StepBox): Places {
     sum(box.chips.map((chip) => wide(chip.text, 6.4) + 32)),
     sum(box.streams.map((name) => wide(shownName(name, 24), 6.2) + 30)),
     ...box.waits.map((text) => wide(shownName(text, 40), 6.2) + 30),
-    box.waits.length > 0 ? SMALLEST_POLLING - 2 * PADDING : 0,
+    box.waits.length > 0 ? SMALLEST_WAITING - 2 * PADDING : 0,
     stacked ? Math.max(...widths) + 28 : row,
     box.polls ? SMALLEST_POLLING - 2 * PADDING : SMALLEST - 2 * PADDING,
   );

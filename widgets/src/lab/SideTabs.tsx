@@ -18,6 +18,16 @@ const TABS = [
   { name: "Notes", Pane: NotesPane, count: noteCount },
 ] as const;
 
+/** Notes of what was done to the run, which call for nothing. */
+const CALM = new Set(["rpc_completed", "config_changed", "parent_added", "time_travelled"]);
+
+function warns(page: Page): boolean {
+  const { notes, error_message: failed } = page.view;
+  return (
+    Boolean(failed) || findingsOf(page).length > 0 || notes.some(({ kind }) => !CALM.has(kind))
+  );
+}
+
 function noteCount(page: Page): number {
   const { notes, error_message: failed } = page.view;
   return notes.length + findingsOf(page).length + (failed ? 1 : 0);
@@ -60,6 +70,7 @@ function Tab(props: {
 }) {
   const { name, count } = props.tab;
   const rows = useOfPage((page) => count(page), 0);
+  const warned = useOfPage((page) => name === "Notes" && warns(page), false);
   return (
     <button
       type="button"
@@ -73,7 +84,7 @@ function Tab(props: {
     >
       {name}
       {rows > 0 && (
-        <span className={name === "Notes" ? "dexnb-count dexnb-count-warn" : "dexnb-count"}>
+        <span className={warned ? "dexnb-count dexnb-count-warn" : "dexnb-count"}>
           {rows.toLocaleString("en")}
         </span>
       )}

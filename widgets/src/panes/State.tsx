@@ -112,7 +112,7 @@ function Held({ page, now }: { page: Page; now: number }) {
   const { view } = page;
   if (view.status !== "RUNNING") return null;
   const held = Object.entries(view.steps)
-    .map(([id, step]) => [id, heldText(step, view, now)] as const)
+    .map(([id, step]) => [id, heldText(step, view, now).replace(/^waiting: /, "")] as const)
     .filter(([, text]) => text !== "");
   return (
     <Table title="Waiting" heads={["Step", "for"]} total={held.length}>

@@ -16,7 +16,7 @@ import {
   resumedText,
   tellsAttempts,
 } from "./lanes";
-import { SubFlowBars, WaitBar } from "./WaitBar";
+import { QueueBar, SubFlowBars, WaitBar } from "./WaitBar";
 
 /** A curve at least so high has room for the names of its lines. */
 const TALL = 40;
@@ -27,6 +27,7 @@ export function LaneRow({ lane, field, hatch }: { lane: Lane; field: Field; hatc
     <g>
       {lane.saw && <SawField lane={lane} field={field} />}
       <Gaps lane={lane} field={field} hatch={hatch} />
+      <QueueBar lane={lane} field={field} />
       <WaitBar lane={lane} field={field} />
       {attempts.map((attempt) => (
         <AttemptBar

@@ -1,9 +1,10 @@
 /** A durable wait in its lane, the timers in it, and the SubFlows below it. */
 
-import type { ConditionView } from "../dataDocuments";
+import type { ConditionView, Method } from "../dataDocuments";
+import type { StepView } from "../documents";
 import { clock } from "../duration";
 import { shown } from "../value";
-import { conditionText, labCall, type SubFlowRow, statusText, waitText } from "../waits";
+import { conditionText, labCall, queueText, type SubFlowRow, statusText, waitText } from "../waits";
 import type { Field } from "./AttemptBar";
 import { fitted, widthOf } from "./labels";
 import { BAR_HEIGHT, type Lane, SUBFLOW_ROW } from "./lanes";
@@ -43,6 +44,48 @@ export function WaitBar({ lane, field }: { lane: Lane; field: Field }) {
       ))}
     </g>
   );
+}
+
+/** From where a method queues for its locks until it begins. */
+export function QueueBar({ lane, field }: { lane: Lane; field: Field }) {
+  return (
+    <>
+      {queuesOf(lane.step, field.now).map(([begin, end]) => {
+        const [from, to] = [
+          Math.max(field.left, field.x(begin)),
+          Math.min(field.right, field.x(end)),
+        ];
+        if (to - from < 4) return null;
+        const words = queueText(lane.step, lane.view);
+        const y = lane.bar + BAR_HEIGHT / 2;
+        const text = lane.step.state === "queued" ? fitted(words, to - from - 8) : "";
+        return (
+          <g key={begin}>
+            <path className="dexnb-t-queue" d={`M${from} ${y - 6}v12m0-6H${to}`}>
+              <title>{words}</title>
+            </path>
+            <text x={from + 5} y={y - 3}>
+              {text}
+            </text>
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+function queuesOf(step: StepView, now: number): [from: number, to: number][] {
+  const { locks, wait } = step;
+  const stop = step.ended_at ?? now;
+  const first = (method: Method) => {
+    return step.attempts.find((one) => one.method === method)?.started_at ?? stop;
+  };
+  const queues: [number, number][] = [];
+  const waits = wait !== null || step.method === "wait_for";
+  if (waits && locks.wait_for) queues.push([step.scheduled_at, first("wait_for")]);
+  const ready = waits ? (wait?.ended_at ?? stop) : step.scheduled_at;
+  if (locks.execute) queues.push([ready, first("execute")]);
+  return queues;
 }
 
 /** Where a timer fired or was skipped, or while the wait goes on will be due. */
@@ -89,20 +132,17 @@ function SubFlowBar({ row, y, field }: { row: SubFlowRow; y: number; field: Fiel
   const end = row.changed ?? Math.max(now, row.begun);
   const [from, to] = [Math.max(left, x(row.begun)), Math.min(right, x(end))];
   if (to < left || from > right) return null;
-  const words = `${shown(row.flowId, 80)} · ${statusText(row.status)}`;
+  const what = `${shown(row.type, 40) || "SubFlow"} ${statusText(row.status)}`;
+  const words = `${what} · ${shown(row.flowId, 80)}`;
   const tone = row.status === "RUNNING" ? "running" : row.status === "COMPLETED" ? "done" : "fail";
-  const width = widthOf(words);
-  const behind = to + 6 + width < right;
+  const behind = to + 6 + widthOf(words) < right;
+  const text = behind ? words : fitted(words, to - from - 10);
   return (
     <g className={`dexnb-t-sub-flow dexnb-t-sub-flow-${tone}`}>
       <title>{`${words}. Its own Lab: ${labCall(row)}`}</title>
-      <rect x={from} y={y + 4} width={Math.max(2, to - from)} height={8} rx={2} />
-      <text
-        x={behind ? to + 6 : Math.max(left + width, to) - 2}
-        y={y + 12}
-        textAnchor={behind ? "start" : "end"}
-      >
-        {words}
+      <rect x={from} y={y + 1} width={Math.max(2, to - from)} height={13} rx={2} />
+      <text x={behind ? to + 6 : from + 5} y={y + 11}>
+        {text}
       </text>
     </g>
   );

@@ -104,7 +104,8 @@ export function tellsAttempts({ attempts }: StepView): boolean {
 
 /** Whether an execution waits in rounds or shows signs of life: its silence is worth a curve. */
 function polls(step: StepView): boolean {
-  return step.attempts.some(({ beat_count: beats, rounds, phase, marks }) => {
+  return step.attempts.some(({ method, beat_count: beats, rounds, phase, marks }) => {
+    if (method === "wait_for" || step.wait) return beats > 0;
     return beats > 0 || rounds > 1 || phase === "sleep" || marks.some(([kind]) => kind !== "call");
   });
 }
