@@ -75,6 +75,9 @@ class Endings:
                     return found
                 await future
             finally:
+                if future.done() and not future.cancelled():
+                    # Whoever fails in the read above has no use for the news that the engine stops.
+                    future.exception()
                 futures = waiting.get(run_id, set())
                 futures.discard(future)
                 if not futures:

@@ -125,6 +125,16 @@ def travelled(
     origin: dict[str, Any] = {"from_run_id": events[0].run_id, "events": cut, "reason": reason}
     ledger.emit("time_travelled", **origin)
     _free_rpc_locks(ledger)
+    _go_on(ledger, kept)
+    _time_out_again(ledger, kept)
+    if reapply:
+        _reapply(ledger, events[cut:])
+    settle(ledger)
+    return replace(ledger.commit(), events=(*kept, *ledger.events))
+
+
+def _go_on(ledger: Ledger, kept: Sequence[Event]) -> None:
+    """Put every execution to what it was at: work, the rest of its delay, its wait."""
     for key, step in list(ledger.state.active.items()):
         if step.phase == "running":
             ledger.run(key)
@@ -132,11 +142,6 @@ def travelled(
             _delay_again(ledger, kept, key)
         elif is_waiting(step):
             _wait_again(ledger, kept, key, step)
-    _time_out_again(ledger, kept)
-    if reapply:
-        _reapply(ledger, events[cut:])
-    settle(ledger)
-    return replace(ledger.commit(), events=(*kept, *ledger.events))
 
 
 def _behind(events: Sequence[Event], place: int) -> int:

@@ -17,7 +17,6 @@ from unittest import mock
 
 from dexnb import Clock, DexnbError, Flow
 from dexnb.engine import RuntimeOptions
-from dexnb.errors import RuntimeClosed
 from dexnb.model.event import Event
 from dexnb.model.message import Published, Stop
 from dexnb.model.run_state import RunState
@@ -151,9 +150,7 @@ class World:
         return self._outcome(records, events)
 
     def _nobody_caught(self, _: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
-        # A wait whose own read of the store fails has no use for the news that its engine stops.
-        if not isinstance(told.get("exception"), RuntimeClosed):
-            self.witness.problem(f"nobody caught {told}")
+        self.witness.problem(f"nobody caught {told}")
 
     async def _keep_up(self, place: int) -> None:
         """Start machines in a place, one after the other, until the weather is calm."""
