@@ -20,6 +20,12 @@ from dexnb.providers import Provider
 
 TICK_SECONDS = 0.5
 
+ALERT_SECONDS = 0.04
+"""How often the store is watched while others change it: they hand work over, too."""
+
+ALERT_LOOKS = 25
+"""Looks that must find nothing before the watch is as slow again as the tick."""
+
 
 class Upkeep:
     """Ticks for one engine.
@@ -62,6 +68,7 @@ class Upkeep:
         self._suspended = False
         self._handle: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
+        self._alert: asyncio.Task[None] | None = None
         self._stopped = False
         if self._real:
             self._schedule()
@@ -76,6 +83,9 @@ class Upkeep:
         self._stopped = True
         if self._handle is not None:
             self._handle.cancel()
+        if self._alert is not None:
+            self._alert.cancel()
+            await asyncio.wait([self._alert])
         if self._task is not None:
             await self._task
         while self._telemetry.dirty:
@@ -121,6 +131,7 @@ class Upkeep:
         changed = self._real and await self._watch_store()
         if changed:
             self._changed()
+            self._watch_closely()
         if self._worker.live and (changed or self._renewal_is_due()):
             await self._renew()
         if self._suspended:
@@ -128,6 +139,25 @@ class Upkeep:
             self._suspended = False
             self._hosts.wake_all()
         await self.flush()
+
+    def _watch_closely(self) -> None:
+        if self._alert is None and not self._stopped:
+            self._alert = asyncio.get_running_loop().create_task(self._stay_alert())
+            self._alert.add_done_callback(self._calm_down)
+
+    def _calm_down(self, _: asyncio.Task[None]) -> None:
+        self._alert = None
+
+    async def _stay_alert(self) -> None:
+        """Watch a store that another process works on, until it has been quiet for a while."""
+        quiet = 0
+        while quiet < ALERT_LOOKS:
+            await asyncio.sleep(ALERT_SECONDS)
+            if await self._watch_store():
+                self._changed()
+                quiet = 0
+            else:
+                quiet += 1
 
     async def _watch_store(self) -> bool:
         try:

@@ -23,6 +23,9 @@ from dexnb.flow.start_options import (
 )
 from dexnb.model.shown import shown
 
+FLOW_ID_PREFIX = "SubFlow:"
+"""What the flow ids of SubFlows begin with, and no others."""
+
 StartT = TypeVar("StartT")
 ValueT = TypeVar("ValueT")
 

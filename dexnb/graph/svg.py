@@ -23,6 +23,7 @@ LOOP = 46.0
 _TITLE = 52.0
 _CARD = 34.0
 _WIDTH = 210.0
+_MOST_LETTERS = 48
 
 _LIGHT = (
     "--bg:#fff;--fg:#1f2430;--sub:#667085;--line:#d5dae3;--panel:#f7f9fc;--go:#0072b2;"
@@ -108,7 +109,9 @@ class _Drawing:
             return Size(110.0, 40.0)
         lines = (node.id in self.streams) + bool(node.waits)
         rows = min(len(self.cards[node.id]), MOST_CARDS + 1) + lines * 0.6
-        longest = max(len(node.name) * 9.0 + (70 if node.start else 24), _WIDTH)
+        texts = [len(_card_text(card)) * 6.8 + 40 for card in self.cards[node.id][:MOST_CARDS]]
+        texts.append(len(_waits(node)) * 5.3 + 24 if node.waits else 0.0)
+        longest = max(len(node.name) * 9.0 + (70 if node.start else 24), _WIDTH, *texts)
         return Size(min(longest, 420.0), _TITLE + rows * _CARD + 8)
 
     def picture(self, theme: Theme) -> str:
@@ -228,12 +231,16 @@ def _arrow(tip: tuple[Point, str], kind: str) -> str:
     return f'<polygon class="a {kind}" points="{points}"/>'
 
 
-def _card(card: Node, box: Box, y: float) -> str:
-    x, width = box.x + 10, box.width - 20
+def _card_text(card: Node) -> str:
     targets = [] if card.decision is None else card.decision.get("targets", [])
     names = ", ".join(str(target).rpartition(":")[2] for target in targets)
+    return f"{written(card.name)} {names}".strip()[: 2 * _MOST_LETTERS]
+
+
+def _card(card: Node, box: Box, y: float) -> str:
+    x, width = box.x + 10, box.width - 20
     kind = _CARD_CLASSES.get(card.name, "unknown")
-    text = escaped(f"{written(card.name)} {names}".strip(), 32)
+    text = escaped(_card_text(card), _MOST_LETTERS)
     parts = _rect(f"c {kind}", x, y, width, _CARD - 6, 5)
     middle = y + (13 if card.condition else 18)
     parts += f'<text class="m" x="{x + 8:g}" y="{middle:g}">{text}</text>'

@@ -16,6 +16,7 @@ from dexnb.errors import DefinitionError, DexnbError, RunNotFound
 from dexnb.flow.flow import Flow
 from dexnb.flow.mapping import map_start
 from dexnb.flow.registry import read_flow
+from dexnb.flow.subflow import FLOW_ID_PREFIX
 from dexnb.graph import read_graph
 from dexnb.jupyter.awaiting_cells import attend_awaiting_cells
 from dexnb.jupyter.commands import carry_out
@@ -102,7 +103,8 @@ class Lab:
             made = make()
             minimum = self.session.options.minimum_heartbeat_timeout.total_seconds()
             registered = read_flow(made, minimum_heartbeat=minimum)
-            map_start(registered, self.flow_id, input)
+            if not self._is_subflow:
+                map_start(registered, self.flow_id, input)
             self.session.register(made)
             self._make, self.flow = make, made
             self.input = input
@@ -111,7 +113,14 @@ class Lab:
             self._graph = read_graph(made)
             self.run = self._find()
             state = None if self.run is None else self.run.state()
-            self.other_input = "" if state is None else other_input(state, registered, input)
+            self.other_input = ""
+            if state is not None and not self._is_subflow:
+                self.other_input = other_input(state, registered, input)
+
+    @property
+    def _is_subflow(self) -> bool:
+        """Whether it only watches: the run has its input from another Flow, which started it."""
+        return self.flow_id.startswith(FLOW_ID_PREFIX)
 
     @property
     def session(self) -> Session:
@@ -313,9 +322,9 @@ class Lab:
                 "state": "open" if self.session.is_open else "closed",
             },
             "actions": {
-                "run": self.run is None and not running,
+                "run": self.run is None and not running and not self._is_subflow,
                 "stop": running,
-                "rerun": self.run is not None,
+                "rerun": self.run is not None and not self._is_subflow,
                 "complete_job": running and self.jobs is not None,
                 "jobs": self.jobs is not None,
                 "speeds": self._speeds.all,

@@ -31,10 +31,17 @@ def new_data() -> View:
 def new_step_data() -> View:
     """Give the same of an execution.
 
-    `state` is empty while its `method` runs, else `queued` for its `locks` or `waiting`. `wait` and
-    `subflows` stay when the wait is over.
+    `state` is empty while its `method` runs, else `delayed` until `begins_at`, `queued` for its
+    `locks` or `waiting`. `wait` and `subflows` stay when the wait is over.
     """
-    return {"method": "execute", "state": "", "locks": {}, "wait": None, "subflows": {}}
+    return {
+        "method": "execute",
+        "state": "",
+        "begins_at": None,
+        "locks": {},
+        "wait": None,
+        "subflows": {},
+    }
 
 
 def apply_data(view: View, event: Event) -> str:
@@ -137,6 +144,9 @@ def _step_scheduled(step: View, event: Event) -> None:
     if plan is not None:
         step["locks"] = {method: list(names) for method, names in plan["locks"].items() if names}
         _enter(step, "wait_for" if plan["wait_for"] else "execute")
+    if event.payload.get("delay"):
+        step["state"] = "delayed"
+        step["begins_at"] = event.time + event.payload["delay"]
 
 
 def _wait_started(step: View, event: Event) -> None:
@@ -252,6 +262,7 @@ _RUN: dict[str, Callable[[View, Event], None]] = {
 }
 _STEP: dict[str, Callable[[View, Event], None]] = {
     "step_scheduled": _step_scheduled,
+    "delay_over": lambda step, _: _enter(step, step["method"]),
     "locks_taken": lambda step, _: step.update(state=""),
     "wait_started": _wait_started,
     "timer_fired": _timer_fired,

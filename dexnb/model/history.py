@@ -198,6 +198,7 @@ def _flow_closed(state: RunState, event: Event) -> None:
     state.error_type = event.payload["error_type"]
     state.error_message = event.payload["error_message"]
     state.closed_at = event.time
+    state.locks = {}
 
 
 def _write(state: RunState, event: Event) -> None:

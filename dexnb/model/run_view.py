@@ -179,6 +179,7 @@ def _flow_closed(view: View, event: Event) -> None:
     view["error_type"] = event.payload["error_type"]
     view["error_message"] = event.payload["error_message"]
     view["closed_at"] = event.time
+    view["locks"] = {}
 
 
 def _attempt_started(view: View, event: Event) -> None:

@@ -23,7 +23,8 @@ class StepExecution:
         recovery_error: Why that one failed, in a recovery.
         scheduled_at: Store time.
         method: The method that runs, or that is waited behind.
-        phase: `delayed` by the start, `queued` for its locks, `running` (or in the work queue), `waiting` for conditions.
+        phase: `delayed` by the start, `queued` for its locks, `running` (or in the work queue),
+            `waiting` for conditions.
         wait: What it waits for.
         wait_started_at: Store time from which its timers count.
         fired: Places of the timers that are due.

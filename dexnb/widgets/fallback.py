@@ -10,6 +10,7 @@ from typing import Any
 from dexnb.model.budget import seconds_text
 from dexnb.model.decision_name import written
 from dexnb.model.markup import escaped
+from dexnb.widgets.state_text import execution_name, in_background, state_tables
 from dexnb.widgets.timeline_svg import Theme, clock_text, timeline_svg
 
 LAST_MESSAGES = 12
@@ -45,6 +46,7 @@ def fallback_html(page: dict[str, Any], graph_svg: str, *, theme: Theme = "auto"
         parts.append(_table("Output", [[each["step"], each["value"]] for each in page["outputs"]]))
     if view["started_at"] is not None:
         parts += [timeline_svg(view, theme=theme), _executions(view), _messages(view)]
+        parts += [_table(title, rows) for title, rows in state_tables(view)]
     return "".join([*parts, "</div>"])
 
 
@@ -75,7 +77,8 @@ def _status(view: View) -> str:
 
 def _executions(view: View) -> str:
     rows = []
-    for key, step in list(view["steps"].items())[-MOST_STEPS:]:
+    shown = [(key, step) for key, step in view["steps"].items() if not in_background(step)]
+    for key, step in shown[-MOST_STEPS:]:
         attempts = step["attempts"]
         rounds = sum(attempt["rounds"] for attempt in attempts)
         beats = sum(attempt["beat_count"] for attempt in attempts)
@@ -86,10 +89,12 @@ def _executions(view: View) -> str:
             f"{beats} heartbeats",
             f"longest silence {seconds_text(silence)}",
         ]
-        rows.append(
-            [key, written(step["outcome"]) or "running", ", ".join(facts), _checkpoint(attempts)]
-        )
+        rows.append([execution_name(key), _standing(step), ", ".join(facts), _checkpoint(attempts)])
     return _table("Executions", rows)
+
+
+def _standing(step: View) -> str:
+    return written(step["outcome"]) or step["state"] or "running"
 
 
 def _checkpoint(attempts: list[View]) -> str:

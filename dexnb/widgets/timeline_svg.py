@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from dexnb.model.decision_name import written
 from dexnb.model.markup import escaped
+from dexnb.widgets.state_text import execution_name, in_background, wait_text
 
 Theme = Literal["auto", "light", "dark"]
 View = dict[str, Any]
@@ -44,9 +45,16 @@ _RULES = (
     ".dxt .att.failed{stroke:var(--fail)}.dxt .att.ok{stroke:var(--beat)}"
     ".dxt .gap{fill:var(--gap);opacity:.45}.dxt .msg{fill:var(--stream)}"
     ".dxt .msgt{fill:var(--stream);font-size:10px}.dxt .bad{fill:var(--fail);font-size:10px}"
+    ".dxt .wait{fill:none;stroke:var(--call);stroke-dasharray:3 2}"
+    ".dxt .timer{fill:var(--call);stroke:var(--call)}"
     ".dxt .good{fill:var(--beat);font-size:11px}"
 )
-_GOOD = frozenset({"next", "graceful_complete", "force_complete", "dead_end"})
+_GOOD = frozenset(
+    {
+        *("next", "graceful_complete", "force_complete", "force_complete_if_channels_empty"),
+        *("dead_end", "wait"),
+    }
+)
 
 
 def timeline_svg(view: View, *, theme: Theme = "auto") -> str:
@@ -65,7 +73,7 @@ class _Timeline:
         self.began = float(view["started_at"] or 0.0)
         until = view["closed_at"] if view["closed_at"] is not None else view["time"]
         self.span = max(float(until) - self.began, 0.001)
-        keys = list(view["steps"])
+        keys = [key for key, step in view["steps"].items() if not in_background(step)]
         self.keys = keys[-MOST_LANES:]
         self.left_out = len(keys) - len(self.keys)
         self.lanes = {key: TOP + 14 + LANE * row for row, key in enumerate(self.keys)}
@@ -117,9 +125,10 @@ class _Timeline:
         count = len(step["attempts"])
         note = f"{count} attempt{'' if count == 1 else 's'}"
         parts = [
-            f'<text class="n" x="8" y="{y + 16:g}">{escaped(key, 20)}</text>',
+            f'<text class="n" x="8" y="{y + 16:g}">{escaped(execution_name(key), 20)}</text>',
             f'<text class="s" x="8" y="{y + 30:g}">{note}</text>',
         ]
+        parts.append(self._wait(step, y))
         for attempt, following in zip_longest(attempts, attempts[1:]):
             parts.append(self._attempt(attempt, y))
             parts.append(self._gap(step, attempt, following, y))
@@ -136,6 +145,29 @@ class _Timeline:
                 f'<text class="{kind}" text-anchor="{anchor}" x="{_n(x)}" y="{row:g}">{text}</text>'
             )
         return "".join(parts)
+
+    def _wait(self, step: View, y: float) -> str:
+        """Draw what lies between wait_for and execute, with each timer that has fired."""
+        wait = step["wait"]
+        if wait is None:
+            return ""
+        ended = wait["ended_at"]
+        begin = self.x(wait["began_at"])
+        end = self.x(self.view["time"] if ended is None else ended)
+        words = wait_text(step, self.view)
+        room = int((end - begin) / 5.5)
+        text = escaped(words, room) if room > len("timer 0:00") else ""
+        fired = (each["changed_at"] for each in wait["conditions"] if each["kind"] == "timer")
+        marks = "".join(
+            f"M{_n(self.x(at) - 4)} {y + 6:g}h8l-4 5z" for at in fired if at is not None
+        )
+        timers = f'<path class="timer" d="{marks}"/>' if marks else ""
+        size = f'width="{_n(max(end - begin, 0.5))}" height="16" rx="3"'
+        return (
+            f'<rect class="wait" x="{_n(begin)}" y="{y + 10:g}" {size}>'
+            f"<title>{escaped(words, 300)}</title></rect>"
+            f'<text class="s" x="{_n(begin + 4)}" y="{y + 21:g}">{text}</text>{timers}'
+        )
 
     def _attempt(self, attempt: View, y: float) -> str:
         begin = self.x(attempt["started_at"])
@@ -163,7 +195,8 @@ class _Timeline:
     def _caption(self, attempt: View, begin: float, end: float, y: float) -> str:
         texts = []
         if end - begin > CAPTION_WIDTH:
-            text = f"attempt {attempt['attempt']}, {attempt['rounds']} rounds"
+            name = "wait_for" if attempt["method"] == "wait_for" else "attempt"
+            text = f"{name} {attempt['attempt']}, {attempt['rounds']} rounds"
             if attempt["resumed_from"] is not None:
                 text += f", from {attempt['resumed_from']}"
             room = int((end - begin) / 5.5)
@@ -184,6 +217,8 @@ class _Timeline:
     def _gap(self, step: View, attempt: View, following: View | None, y: float) -> str:
         """Draw the wait between two attempts, or for the one that is scheduled."""
         if attempt["ended_at"] is None:
+            return ""
+        if following is not None and following["method"] != attempt["method"]:
             return ""
         until = step["retry_at"] if following is None else following["started_at"]
         if until is None:

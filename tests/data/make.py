@@ -1,7 +1,8 @@
 """Makes the event logs of this folder and the folds beside each: `python -m tests.data.make`.
 
 Each log is of a real run on the virtual clock, so that it is the same each time; only the ids that
-the engine draws at random are replaced. Python and TypeScript fold the same logs:
+the engine draws at random are replaced. Some more are of turns alone, told what a seed draws.
+Python and TypeScript fold the same logs:
 `NAME.state.json` is the fold of the history, `NAME.view.json` that of the whole log.
 """
 
@@ -45,6 +46,7 @@ from dexnb.model.run_state import RunState
 from dexnb.model.run_view import view_of
 from dexnb.providers import MemoryProvider
 from tests.data import orders
+from tests.model.random_history import Drawn
 
 HERE = Path(__file__).parent
 POLL_INTERVAL = timedelta(seconds=2)
@@ -247,6 +249,9 @@ SCENES = {
     "timed_out": Scene(orders.Limited(), None, orders.timed_out, options=orders.LIMITED),
 }
 
+DRAWN = {"drawn_calls": 1, "drawn_delay": 7, "drawn_locks": 23}
+"""Seeds of histories in which messages come at any time, in any order."""
+
 
 async def _events(name: str, scene: Scene) -> Sequence[Event]:
     async with Runtime(MemoryProvider()) as runtime:
@@ -265,11 +270,19 @@ def run(name: str) -> list[Event]:
     def plain(drawn: re.Match[str]) -> str:
         return known.setdefault(drawn[0], f"id-{len(known)}")
 
-    texts = (_DRAWN.sub(plain, json.dumps(event.to_json())) for event in events)
+    texts = (_DRAWN_ID.sub(plain, json.dumps(event.to_json())) for event in events)
     return [Event.from_json(json.loads(text)) for text in texts]
 
 
-_DRAWN = re.compile(r"(?<=\")[0-9a-f]{32}(?=\")")
+_DRAWN_ID = re.compile(r"(?<=\")[0-9a-f]{32}(?=\")")
+
+
+def drawn(seed: int) -> list[Event]:
+    """Give the history of a run that was told at random."""
+    told = Drawn(seed)
+    for _ in told.run(60):
+        pass
+    return told.events
 
 
 def state_of(events: Iterable[Event]) -> RunState:
@@ -279,9 +292,9 @@ def state_of(events: Iterable[Event]) -> RunState:
 
 def main(folder: Path = HERE) -> None:
     """Write all logs and folds."""
-    for name in SCENES:
+    for name in (*SCENES, *DRAWN):
         log = folder / f"{name}.jsonl"
-        save_log(run(name), log)
+        save_log(run(name) if name in SCENES else drawn(DRAWN[name]), log)
         events = list(load_log(log))
         for kind, document in (("state", state_of(events).to_json()), ("view", view_of(events))):
             text = json.dumps(document, indent=1) + "\n"

@@ -283,4 +283,8 @@ async def with_two_parents(runtime: Runtime, run: AsyncRun) -> AsyncRun:
 
 ORDER = Order()
 STARTED = StartFlowOptions().with_attribute(COUNT, 100)
-LIMITED = StartFlowOptions(timeout=timedelta(seconds=40), timeout_policy=FlowTimeoutPolicy.HANDLER)
+LIMITED = StartFlowOptions(
+    start_delay=timedelta(seconds=5),
+    timeout=timedelta(seconds=40),
+    timeout_policy=FlowTimeoutPolicy.HANDLER,
+)

@@ -10,6 +10,7 @@ from dexnb.engine.turn import SUBFLOW, turn
 from dexnb.model.decision import Decision, Failure, Movement
 from dexnb.model.event import Event
 from dexnb.model.message import (
+    DelayOver,
     Message,
     Published,
     RpcBegin,
@@ -39,7 +40,9 @@ class Drawn:
         self.state = RunState(flow_id="f", run_id="r")
         self.events: list[Event] = []
         attributes = {"a": 0} if self._odds(0.5) else {}
-        self.tell(Start("f", "F", None, self._movement(), attributes=attributes))
+        delay = 5.0 if self._odds(0.3) else 0.0
+        first = self._movement()
+        self.tell(Start("f", "F", None, first, start_delay=delay, attributes=attributes))
 
     def run(self, turns: int) -> Iterator[list[Event]]:
         """Tell it something, time after time; give what each turn wrote."""
@@ -72,6 +75,9 @@ class Drawn:
 
     def _message(self) -> Message:
         draw = self.random
+        delayed = [key for key, step in self.state.active.items() if step.phase == "delayed"]
+        if delayed and self._odds(0.3):
+            return DelayOver(delayed[0])
         match draw.choice(("step", "step", "step", "publish", "timer", "subflow", "rpc", "stop")):
             case "step":
                 return self._end_of_method()
@@ -92,10 +98,11 @@ class Drawn:
         return {"flow_id": f"s{self.random.randint(0, 2)}", "run_id": "x", "status": status}
 
     def _request(self) -> str:
-        return f"q{self.random.randint(0, 6)}"
+        return f"q{self.random.randint(0, 40)}"
 
     def _key(self) -> str:
-        return self.random.choice([*self.state.active, "Z-1"])
+        gone = ["Z-1"] if self._odds(0.1) else []
+        return self.random.choice([*self.state.active, *gone] or ["Z-1"])
 
     def _condition_of(self, kind: str) -> tuple[str, int]:
         """Choose a condition of a waiting Step, or one that is not there."""
@@ -126,9 +133,11 @@ class Drawn:
             return WaitDone(key, 1, self._wait(), self._writes())
         if step is not None and step.movement.step_type == SUBFLOW:
             return StepDone(key, 1, Decision("dead_end", output=self._result(), has_output=True))
-        kind: Any = draw.choice(("next", "next", "next", "next", "dead_end", "graceful_complete"))
+        ends = ("dead_end", "graceful_complete") if len(self.state.active) > 1 else ("next",)
+        kind: Any = draw.choice(ends) if self._odds(0.3) else "next"
         movements = tuple(self._movement() for _ in range(draw.randint(1, 2)))
-        decision = Decision(kind, movements if kind == "next" else (), canceling_steps=("C",))
+        cancels = ("C",) if self._odds(0.1) else ()
+        decision = Decision(kind, movements if kind == "next" else (), canceling_steps=cancels)
         return StepDone(key, 1, decision, self._writes())
 
     def _wait(self) -> dict[str, Any]:

@@ -85,13 +85,14 @@ def test_the_view_of_a_legal_history_agrees_with_the_state(seed: int) -> None:
 def test_random_histories_hold_what_they_are_to_try() -> None:
     """Else the comparison would prove little."""
     seen: dict[str, int] = {}
-    for seed in range(40):
+    for seed in range(80):
         drawn = Drawn(seed)
         for events in drawn.run(60):
             for event in events:
                 seen[event.kind] = seen.get(event.kind, 0) + 1
-    wanted = ("wait_ended", "timer_fired", "subflow_changed", "locks_taken", "wait_failed")
-    assert all(seen.get(kind, 0) >= 10 for kind in (*wanted, "rpc_started", "rpc_refused")), seen
+    wanted = {"wait_ended", "timer_fired", "subflow_changed", "locks_taken", "wait_failed"}
+    wanted |= {"rpc_started", "rpc_refused", "rpc_completed", "delay_over", "step_cancelled"}
+    assert all(seen.get(kind, 0) >= 10 for kind in wanted), seen
 
 
 def test_a_wait_tells_what_is_waited_for_and_stays_when_it_is_over() -> None:

@@ -11,10 +11,10 @@ import pytest
 from dexnb.model.event import DURABLE_KINDS, load_log
 from dexnb.model.run_state import RunState
 from dexnb.model.run_view import view_of
-from tests.data.make import HERE, SCENES, run, state_of
+from tests.data.make import DRAWN, HERE, SCENES, run, state_of
 
 REMAKE = "run `python -m tests.data.make`, look at the difference, and keep it with the change"
-NAMES = sorted(SCENES)
+NAMES = sorted([*SCENES, *DRAWN])
 
 
 def beside(name: str, kind: str) -> Any:
@@ -38,7 +38,7 @@ def test_a_log_folds_to_the_state_beside_it(name: str) -> None:
     assert view_of(events) == beside(name, "view")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SCENES)
 def test_a_log_is_what_the_run_gives_today(name: str) -> None:
     """The same to the last byte, telemetry included."""
     events = run(name)

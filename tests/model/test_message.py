@@ -25,6 +25,7 @@ from dexnb.model.decision import (
 from dexnb.model.json_text import from_text
 from dexnb.model.message import (
     ConfigChanged,
+    DelayOver,
     FlowTimeout,
     KnobsChanged,
     Message,
@@ -149,7 +150,8 @@ MESSAGES: st.SearchStrategy[Message] = st.one_of(
         st.booleans(),
         st.none() | NUMBER,
     ),
-    st.builds(RpcExpired, TEXTS),
+    st.builds(RpcExpired, TEXTS, TEXTS),
+    st.builds(DelayOver, TEXTS),
     st.builds(SubFlowClosed, TEXTS, NUMBER, OBJECTS),
     st.builds(ParentAdded, OBJECTS),
     st.just(FlowTimeout()),
@@ -246,6 +248,7 @@ SAMPLES: list[Message] = [
     RpcBegin("q", ["a"], 1.5),
     RpcDone("q", "add", WRITTEN, (Movement("B"),), ["C"], locked=True, version=7),
     RpcExpired("q"),
+    DelayOver("A-1"),
     SubFlowClosed("A-1", 0, {"status": "FAILED"}),
     ParentAdded(PARENT),
     FlowTimeout(),

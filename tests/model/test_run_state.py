@@ -16,6 +16,7 @@ from dexnb.model.event import TELEMETRY_KINDS, DurableKind, Event
 from dexnb.model.history import apply, fold
 from dexnb.model.message import (
     ConfigChanged,
+    DelayOver,
     FlowTimeout,
     KnobsChanged,
     Message,
@@ -80,6 +81,8 @@ HISTORIES: dict[str, list[Message]] = {
         SubFlowClosed("W-1", 2, {"flow_id": "s", "status": "RUNNING"}),
     ],
     "without its wait": [BEGUN, StepFailed("W-1", 1, Failure("E", "d"), None, "wait_for")],
+    "delayed": [replace(BEGUN, start_delay=5.0)],
+    "begun later": [replace(BEGUN, start_delay=5.0), DelayOver("W-1")],
     "called": [BEGUN, RpcDone("q", "add", CALLED, (Movement("B"),)), ParentAdded(PARENT)],
     "locked": [Start("f", "F", "in", Movement("A")), RpcBegin("q", ["a"], 9.0)],
     "refused": [BEGUN, RpcBegin("q", ["a"], 9.0)],

@@ -20,7 +20,7 @@ def problems_of(state: RunState, events: Sequence[Event], script: FlowScript) ->
     history = History(events, script)
     found = [
         *history.problems,
-        *_bookkeeping(state, events, history),
+        *_bookkeeping(state, events),
         *_counters(state, history, script),
         *_values(state, events),
     ]
@@ -98,7 +98,7 @@ class History:
         self._locks = {name: other for name, other in self._locks.items() if other != holder}
 
 
-def _bookkeeping(state: RunState, events: Sequence[Event], history: History) -> Iterator[str]:
+def _bookkeeping(state: RunState, events: Sequence[Event]) -> Iterator[str]:
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
         yield f"the events are numbered {[event.seq for event in events]}"
     if fold(events) != state:
@@ -109,7 +109,7 @@ def _bookkeeping(state: RunState, events: Sequence[Event], history: History) -> 
     kinds = [event.kind for event in events]
     if kinds.index("flow_closed") != len(kinds) - 1:
         yield f"went on behind its end: {kinds}"
-    if state.active or any(holder in history.done for holder in state.locks.values()):
+    if state.active or state.locks:
         yield f"ended with {state.active} active and {state.locks} locked"
 
 

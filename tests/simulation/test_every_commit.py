@@ -154,7 +154,7 @@ async def ending_of(provider: Provider) -> Ending:
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
         assert state.closed
         assert not state.active
-        assert not set(state.locks.values()) & _executions(events)
+        assert not state.locks
     depths = await provider.queue_depths()
     assert (depths.work_items, depths.leased) == (0, 0)
     main, child = states["Everything"], states["Child"]
@@ -166,10 +166,6 @@ async def ending_of(provider: Provider) -> Ending:
         pending=main.channels,
         child=(child.status, child.completions),
     )
-
-
-def _executions(events: tuple[Event, ...]) -> set[str]:
-    return {event.step_execution_id for event in events}
 
 
 def _consumed(events: tuple[Event, ...]) -> dict[str, list[Any]]:

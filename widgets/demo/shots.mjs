@@ -22,6 +22,7 @@ const SHOTS = {
   queued: { query: "log=shop&at=50&still", click: "State" },
   branchesdark: { query: "log=shop&at=75&still&theme=dark", click: "State" },
   branchesnarrow: { query: "log=shop&at=75&still&width=800", width: 828, click: "State" },
+  shopstate: { query: "log=shop&at=400&still&theme=dark", click: "State" },
   shop: { query: "log=shop&at=400&still", click: "Notes" },
   crowd: { query: "crowd=12&rate=2000&at=30&still" },
 };

@@ -42,7 +42,9 @@ export interface StepData {
   /** The method that runs or comes next. */
   method: Method;
   /** Empty while it runs or is in the work queue. */
-  state: "" | "queued" | "waiting";
+  state: "" | "delayed" | "queued" | "waiting";
+  /** Of a start that is delayed, in store time. */
+  begins_at: number | null;
   /** What each method must hold. */
   locks: Partial<Record<Method, string[]>>;
   /** Stays when it is over. */

@@ -16,7 +16,7 @@ export function newData(): RunData {
 }
 
 export function newStepData(): StepData {
-  return { method: "execute", state: "", locks: {}, wait: null, subflows: {} };
+  return { method: "execute", state: "", begins_at: null, locks: {}, wait: null, subflows: {} };
 }
 
 /** Fold one event in; give what is to be noted of it in plain words, or an empty text. */
@@ -111,9 +111,16 @@ interface Plan {
   locks: Record<Method, string[]>;
 }
 
-function stepScheduled(step: StepView, { payload }: Event): void {
+function stepScheduled(step: StepView, { payload, time }: Event): void {
   const plan = (payload.plan ?? null) as unknown as Plan | null;
-  if (plan === null) return;
+  if (plan !== null) follow(step, plan);
+  if (payload.delay) {
+    step.state = "delayed";
+    step.begins_at = time + (payload.delay as number);
+  }
+}
+
+function follow(step: StepView, plan: Plan): void {
   step.locks = {};
   for (const [method, names] of Object.entries(plan.locks)) {
     if (names.length > 0) step.locks[method as Method] = [...names];
@@ -238,6 +245,7 @@ const RUN = new Map<string, (view: RunView, event: Event) => void>([
 
 const STEP = new Map<string, (step: StepView, event: Event) => void>([
   ["step_scheduled", stepScheduled],
+  ["delay_over", (step) => enter(step, step.method)],
   [
     "locks_taken",
     (step) => {

@@ -164,6 +164,7 @@ function flowClosed(view: RunView, event: Event): void {
   view.error_type = event.payload.error_type as string;
   view.error_message = event.payload.error_message as string;
   view.closed_at = event.time;
+  view.locks = {};
 }
 
 function attemptStarted(view: RunView, event: Event): void {

@@ -13,6 +13,9 @@ const TIMEOUT = "sys:timeout_handler";
 /** What a Step that does not run is held up by; empty for one that runs or has ended. */
 export function heldText(step: StepView, view: RunView, now: number): string {
   if (step.ended_at !== null) return "";
+  if (step.state === "delayed") {
+    return `begins in ${clock(Math.max(0, (step.begins_at ?? now) - now))}`;
+  }
   if (step.state === "queued") return queueText(step, view);
   if (step.state !== "waiting" || step.wait === null) return "";
   return `waiting: ${waitText(step, view, now)}`;

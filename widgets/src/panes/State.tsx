@@ -182,17 +182,17 @@ function Locks({ page }: { page: Page }) {
 function SubFlows({ page }: { page: Page }) {
   const rows = Object.entries(page.view.steps).flatMap(([id, step]) => rowsOf(id, step));
   return (
-    <Table title="SubFlows" heads={["Flow id", "Status", "Waited for by"]} total={rows.length}>
+    <Table title="SubFlows" heads={["Flow id", "Status", "Parent"]} total={rows.length}>
       {rows.slice(-MOST_SHOWN).map(({ key, row, parent }) => (
         <tr key={key}>
           <th scope="row" title={shown(row.flowId, 300)}>
             {shownName(row.flowId, 60)}
             <code className="dexnb-call">{labCall(row)}</code>
           </th>
-          <td>
+          <td className="dexnb-whole">
             <StatusMark status={row.status} /> {statusText(row.status)}
           </td>
-          <td>{parent}</td>
+          <td className="dexnb-whole">{parent}</td>
         </tr>
       ))}
     </Table>
@@ -200,7 +200,7 @@ function SubFlows({ page }: { page: Page }) {
 }
 
 function rowsOf(id: string, step: StepView) {
-  const parent = executionName(id, 40);
+  const parent = executionName(id, 20);
   return subflowsOf(step).map((row) => ({ key: `${id} ${row.flowId}`, row, parent }));
 }
 

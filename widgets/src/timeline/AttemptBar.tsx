@@ -2,7 +2,7 @@
 
 import { type ReactNode, useMemo } from "react";
 import type { AttemptView } from "../documents";
-import { attemptTone, BAR_HEIGHT, type Lane } from "./lanes";
+import { attemptTone, BAR_HEIGHT, type Lane, messagesOf } from "./lanes";
 import { areClose, type Saw, type Scale, ticksAt } from "./marks";
 import { cutOf, freshPart, keyOf, type Place, settledPart } from "./settled";
 
@@ -60,11 +60,12 @@ function Marks(props: {
   children: ReactNode;
 }) {
   const { attempt, lane, now, place } = props;
+  const messages = messagesOf(attempt, lane);
   const cut = cutOf(attempt);
-  const key = keyOf(attempt, lane.messages, cut, place);
+  const key = keyOf(attempt, messages, cut, place);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for all that counts
-  const settled = useMemo(() => settledPart(attempt, lane.messages, cut, place), [key]);
-  const fresh = freshPart(attempt, lane.messages, cut, now, place);
+  const settled = useMemo(() => settledPart(attempt, messages, cut, place), [key]);
+  const fresh = freshPart(attempt, messages, cut, now, place);
   const close = closeOf(settled.columns, fresh.columns);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the strip is in the settled part's key
   const ticks = useMemo(() => ticksAt(settled.columns, close, place.strip), [settled, close]);

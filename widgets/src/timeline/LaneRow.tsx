@@ -31,7 +31,7 @@ export function LaneRow({ lane, field, hatch }: { lane: Lane; field: Field; hatc
       <WaitBar lane={lane} field={field} />
       {attempts.map((attempt) => (
         <AttemptBar
-          key={`${attempt.method}${attempt.attempt}`}
+          key={`${attempt.method}${attempt.attempt}@${attempt.started_at}`}
           attempt={attempt}
           lane={lane}
           field={field}

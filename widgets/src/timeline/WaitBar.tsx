@@ -82,8 +82,9 @@ function queuesOf(step: StepView, now: number): [from: number, to: number][] {
   };
   const queues: [number, number][] = [];
   const waits = wait !== null || step.method === "wait_for";
-  if (waits && locks.wait_for) queues.push([step.scheduled_at, first("wait_for")]);
-  const ready = waits ? (wait?.ended_at ?? stop) : step.scheduled_at;
+  const begun = step.begins_at ?? step.scheduled_at;
+  if (waits && locks.wait_for) queues.push([begun, first("wait_for")]);
+  const ready = waits ? (wait?.ended_at ?? stop) : begun;
   if (locks.execute) queues.push([ready, first("execute")]);
   return queues;
 }

@@ -110,6 +110,13 @@ function polls(step: StepView): boolean {
   });
 }
 
+/** The messages that an attempt may have written: both methods have an attempt 1. */
+export function messagesOf(attempt: AttemptView, { step, messages }: Lane): MessageRow[] {
+  if (step.attempts[0]?.method !== "wait_for") return messages;
+  const end = attempt.ended_at ?? Number.POSITIVE_INFINITY;
+  return messages.filter(({ time }) => attempt.started_at <= time && time <= end);
+}
+
 function byStep(rows: MessageRow[]): Map<string, MessageRow[]> {
   const found = new Map<string, MessageRow[]>();
   for (const row of rows) {
@@ -122,7 +129,8 @@ function byStep(rows: MessageRow[]): Map<string, MessageRow[]> {
 
 function heldOf(view: RunView, step: StepView, now: number): string {
   if (view.status !== "RUNNING") return "";
-  if (step.state === "queued") return fitted(heldText(step, view, now), GUTTER);
+  if (step.state === "queued" || step.state === "delayed")
+    return fitted(heldText(step, view, now), GUTTER);
   return step.state;
 }
 

@@ -3,7 +3,7 @@
 import type { AttemptView } from "../documents";
 import { clock, measured } from "../duration";
 import { waitText } from "../waits";
-import { attemptName, type Lane } from "./lanes";
+import { attemptName, type Lane, messagesOf } from "./lanes";
 import { signsOf } from "./marks";
 
 const WORDS: Record<string, string> = { call: "call", sleep: "sleep", many: "rounds, merged" };
@@ -36,6 +36,6 @@ function markAt(attempt: AttemptView, time: number, now: number): string {
 }
 
 function ageAt(attempt: AttemptView, lane: Lane, time: number): number {
-  const last = signsOf(attempt, lane.messages).findLast((sign) => sign <= time);
+  const last = signsOf(attempt, messagesOf(attempt, lane)).findLast((sign) => sign <= time);
   return time - (last ?? attempt.started_at);
 }
