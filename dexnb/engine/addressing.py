@@ -65,6 +65,7 @@ async def answer(engine: Engine, record: RunRecord, fits: Callable[[Event], bool
     run_id, seen = record.run_id, record.version
 
     def moved(now: RunRecord) -> RunRecord | None:
+        """Find the run once it has had another turn."""
         return now if now.version > seen or now.status != "RUNNING" else None
 
     while True:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from dexnb.errors import DocumentError
+from dexnb.flow.flow import Flow
 from dexnb.flow.handler import Handler
 from dexnb.flow.registry import RegisteredFlow, RegisteredStep
 from dexnb.flow.stream import Stream
@@ -94,7 +95,7 @@ class Links:
 
     tick: Callable[[], float]
     wall: Callable[[], float]
-    flow_of: Callable[[str], RegisteredFlow | None]
+    flow_of: Callable[[Flow[Any]], RegisteredFlow]
     telemetry: Telemetry
     outbox: Outbox
 

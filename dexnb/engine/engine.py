@@ -141,10 +141,17 @@ class Engine:
 
     def _worker(self, loop: asyncio.AbstractEventLoop) -> Worker:
         links = Links(
-            loop.time, lambda: wall_time(loop), self.registry.get, self.telemetry, self.outbox
+            loop.time, lambda: wall_time(loop), self._flow_of, self.telemetry, self.outbox
         )
         registry, options = self.registry, self.options
         return Worker(self.provider, registry, options, links, self.hosts, self._slot_freed)
+
+    def _flow_of(self, flow: Flow[Any]) -> RegisteredFlow:
+        """Give what is known of a SubFlow's code, which its instance brings along; any thread."""
+        registered, is_new = self.registry.look_up(flow)
+        if is_new:
+            self.control.post(self.register, flow)
+        return registered
 
     def _outbox(self) -> Outbox:
         return Outbox(

@@ -73,6 +73,7 @@ async def update_config(engine: Engine, record: RunRecord, document: dict[str, s
     await engine.send(record.run_id, ConfigChanged(document))
 
     def changed(event: Event) -> bool:
+        """Tell this change."""
         return event.kind == "config_changed" and event.payload["config"] == document
 
     await answer(engine, record, changed)

@@ -42,6 +42,7 @@ async def publish(
     await engine.send(record.run_id, Published(physical, [document], "client", request_id))
 
     def fits(event: Event) -> bool:
+        """Tell this message."""
         return event.kind == "channel_published" and event.payload["request_id"] == request_id
 
     await answer(engine, record, fits)
@@ -83,6 +84,7 @@ async def matched_value(
     what, wanted = f"{definition.kind} {physical}", f"{match.test} {shown(match.operand)}"
 
     def look(now: RunRecord) -> tuple[Any] | None:
+        """Find a value that fits."""
         document = RunState.from_text(now.state).attributes.get(physical)
         value = None if document is None else definition.decode(document, f"{what} read")
         if match.matches(value):

@@ -45,6 +45,7 @@ async def skip_timer(
     await engine.send(record.run_id, TimerFired(key, place, skipped=True))
 
     def over(event: Event) -> bool:
+        """Tell the Timer's end."""
         if event.step_execution_id != key:
             return False
         # A wait that ended otherwise has no use for the Timer any more.
@@ -67,6 +68,7 @@ async def wait_for_step_completion(
     key = str(checked)
 
     def look(now: RunRecord) -> str | None:
+        """Find that the execution has ended."""
         state = RunState.from_text(now.state)
         if checked.number <= state.numbers.get(checked.name, 0) and key not in state.active:
             return ""

@@ -162,6 +162,10 @@ class AttributeMap(KeptValue[ValueT], MapDefinition[ValueT]):
 class AttributeLock:
     """What a method locks: an Attribute, or one instance of a map.
 
+    A lock orders what is committed: it ends with its method's end as the run knows it, by a result,
+    a timeout or a cancellation. A sync method that was cut off may still run in its thread, and
+    what it does to the outside world overlaps with the next holder.
+
     Raises:
         DefinitionError: There is no such thing to lock.
     """

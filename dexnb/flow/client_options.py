@@ -19,7 +19,12 @@ StepName = str | type[Step[Any]]
 
 
 class StopType(Enum):
-    """How a run is ended: CANCEL lets Steps clean up, TERMINATE does not, FAIL fails it."""
+    """How a run is ended: the status that it gets.
+
+    With each of them a running async method gets CancelledError at once, and what it awaits in its
+    own `finally` is refused; only what is closed by `async with` or a generator's end still runs. A
+    sync method sees `is_cancellation_requested()`.
+    """
 
     CANCEL = "cancel"
     TERMINATE = "terminate"

@@ -104,6 +104,16 @@ class Registry:
         self._flows[registered.flow_type] = registered
         return registered
 
+    def look_up(self, flow: Flow[Any]) -> tuple[RegisteredFlow, bool]:
+        """Give what is registered of a Flow's type, or the Flow's own reading; and which it is.
+
+        Raises:
+            FlowDefinitionError: As `register`.
+        """
+        read = read_flow(flow, minimum_heartbeat=self._minimum_heartbeat)
+        known = self._flows.get(read.flow_type)
+        return known or read, known is None
+
     def get(self, flow_type: str) -> RegisteredFlow | None:
         """Give a registered Flow, or None."""
         return self._flows.get(flow_type)

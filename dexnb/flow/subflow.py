@@ -110,7 +110,7 @@ class SubFlow:
     def run(
         flow: Flow[StartT], input: StartT, options: SubFlowOptions | None = None
     ) -> SubFlowCondition:
-        """Give a condition that starts a registered Flow and is ready when that has ended.
+        """Give a condition that starts another Flow and is ready when that has ended.
 
         Raises:
             DefinitionError: It is no Flow, or an option is of another kind.

@@ -7,14 +7,14 @@ from typing import Any
 
 from dexnb.errors import DefinitionError, InvalidStepResultError
 from dexnb.flow.condition import ChannelCondition, Condition
+from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow, RegisteredStep
 from dexnb.flow.starting import StartReader
 from dexnb.flow.subflow import SubFlowCondition
 from dexnb.flow.wait import Wait
 from dexnb.model.message import plain
-from dexnb.model.shown import shown
 
-FlowOf = Callable[[str], RegisteredFlow | None]
+FlowOf = Callable[[Flow[Any]], RegisteredFlow]
 
 
 def map_wait(
@@ -24,7 +24,7 @@ def map_wait(
 
     Args:
         wait: What it returned.
-        flow_of: Gives a registered Flow by its type, for SubFlows.
+        flow_of: Gives what is registered of a SubFlow's type; registers its Flow if none is.
         flow: The Flow.
         step: Its Step.
 
@@ -60,23 +60,6 @@ def _condition(condition: Condition, flow_of: FlowOf, flow: RegisteredFlow) -> d
 
 
 def _start(condition: SubFlowCondition, flow_of: FlowOf) -> dict[str, Any]:
-    flow_type = _flow_type(condition)
-    target = flow_of(flow_type)
-    if target is None:
-        name = type(condition.flow).__name__
-        fix = f"register it first, runtime.register({name}())"
-        raise DefinitionError(f"SubFlow.run flow {flow_type} is not registered: {fix}")
-    reader = StartReader(target, f"SubFlow {flow_type}.options")
+    target = flow_of(condition.flow)
+    reader = StartReader(target, f"SubFlow {target.flow_type}.options")
     return plain(reader.with_input(reader.read(condition.options), condition.input))
-
-
-def _flow_type(condition: SubFlowCondition) -> str:
-    try:
-        flow_type = condition.flow.get_flow_type()
-    except Exception as error:
-        name = type(condition.flow).__name__
-        text = f"{name}.get_flow_type raised {type(error).__name__}: {error}"
-        raise DefinitionError(f"SubFlow.run flow: {text}") from error
-    if not isinstance(flow_type, str):
-        raise DefinitionError(f"SubFlow.run flow type is {shown(flow_type)}: give a str")
-    return flow_type

@@ -262,14 +262,12 @@ async def test_time_travel_finds_subflows_again(runtime: Runtime, client: AsyncC
 
 
 @on_each_store
-async def test_a_subflow_of_unregistered_code_is_refused_at_the_wait(
-    runtime: Runtime, client: AsyncClient
-) -> None:
-    """The attempt fails by name, once; nothing hangs."""
+async def test_a_subflow_brings_its_code_along(runtime: Runtime, client: AsyncClient) -> None:
+    """As a start does; a parent that resumes before its child's cell was run goes on."""
     run = await runtime.start(Parent(), "parent", [1])
     result = await finished(run)
-    assert result.status == "FAILED"
-    assert "SubFlow.run flow Child is not registered" in result.error_message
+    assert result.status == "COMPLETED"
+    assert runtime.engine.registry.get("Child") is not None
 
 
 @on_each_store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -99,3 +99,8 @@ def problem_of(flow: Any, **options: Any) -> str:
     """Give the one thing that is wrong with a Flow, as the user reads it."""
     (problem,) = problems_of(flow, **options)
     return str(problem)
+
+
+def known(flows: Mapping[str, RegisteredFlow]) -> Callable[[Flow[Any]], RegisteredFlow]:
+    """Give what an engine gives for a SubFlow: what is registered, or the Flow's own reading."""
+    return lambda flow: flows.get(flow.get_flow_type()) or read_flow(flow)

@@ -26,7 +26,7 @@ from dexnb import (
 from dexnb.errors import DefinitionError, FlowDefinitionError
 from dexnb.flow.mapping import map_decision, map_start, map_wait
 from dexnb.flow.registry import RegisteredFlow, read_flow
-from tests.flow.flows import Made, Plain
+from tests.flow.flows import Made, Plain, known
 
 SECOND = timedelta(seconds=1)
 COUNT = Attribute("count", int)
@@ -100,7 +100,7 @@ def decided(decision: Any) -> Any:
 def waited(wait: Any) -> Any:
     """Map what a wait_for gave."""
     flow = registered(Waiting())
-    return map_wait(wait, {"F": flow}.get, flow, flow.steps["Waiting"])
+    return map_wait(wait, known({"F": flow}), flow, flow.steps["Waiting"])
 
 
 def started(flow: RegisteredFlow | None = None, input: Any = "x", **fields: Any) -> Any:

@@ -113,9 +113,9 @@ CASES: list[Case] = [
         ("SubFlow.run flow is <class", "Made()"),
     ),
     (
-        "a SubFlow that is not registered",
+        "a SubFlow that cannot be registered",
         lambda: waited(dex.Wait.until(dex.SubFlow.run(Made(StepList.empty, flow_type="G"), "x"))),
-        ("SubFlow.run flow G is not registered", "register(Made())"),
+        ("Flow G registration failed", "get_steps is empty", "StepList.start_step(YourStep())"),
     ),
     (
         "a SubFlow of another input",

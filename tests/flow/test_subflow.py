@@ -24,7 +24,7 @@ from dexnb.flow.mapping import map_start, map_wait
 from dexnb.flow.registry import read_flow
 from dexnb.model.message import Start, message_from, plain
 from tests.flow.calls import call
-from tests.flow.flows import Made, Plain
+from tests.flow.flows import Made, Plain, known
 
 COUNT = Attribute("count", int)
 ORDERS = AttributeMap("orders", str)
@@ -40,7 +40,7 @@ CHILD = read_flow(CHILD_FLOW)
 def condition_of(options: SubFlowOptions | None = None, input: Any = "x") -> dict[str, Any]:
     """Map a wait on the child."""
     wait = Wait.until(SubFlow.run(CHILD_FLOW, input, options))
-    document = map_wait(wait, {"F": PARENT, "Child": CHILD}.get, PARENT, PARENT.steps["Plain"])
+    document = map_wait(wait, known({"F": PARENT, "Child": CHILD}), PARENT, PARENT.steps["Plain"])
     (condition,) = document["conditions"]
     return dict(condition)
 
@@ -97,7 +97,7 @@ def test_a_flow_without_a_start_step_cannot_be_a_subflow() -> None:
     idle = read_flow(flow)
     wait = Wait.until(SubFlow.run(flow, "x"))
     with pytest.raises(DefinitionError, match=r"Idle\.get_steps is without a start Step"):
-        map_wait(wait, {"Idle": idle}.get, PARENT, PARENT.steps["Plain"])
+        map_wait(wait, known({"Idle": idle}), PARENT, PARENT.steps["Plain"])
 
 
 def context_with(*subflows: dict[str, Any]) -> Context:

@@ -22,7 +22,7 @@ from dexnb.clock import LONGEST
 from dexnb.errors import DefinitionError
 from dexnb.flow.mapping import map_wait
 from dexnb.flow.registry import RegisteredFlow, read_flow
-from tests.flow.flows import Made, Plain
+from tests.flow.flows import Made, Plain, known
 
 SECOND = timedelta(seconds=1)
 NOTES = Channel("notes", str)
@@ -39,7 +39,7 @@ def timer(condition_id: str | None = None, seconds: float = 1.0) -> Any:
 
 def mapped(wait: Wait, flow: RegisteredFlow = FLOW) -> dict[str, Any]:
     """Map what a wait_for gave."""
-    return map_wait(wait, {"F": FLOW}.get, flow, flow.steps["Plain"])
+    return map_wait(wait, known({"F": FLOW}), flow, flow.steps["Plain"])
 
 
 def test_no_wait_is_a_document_without_conditions() -> None:
