@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     )
     from dexnb.errors import ContextCallError as ContextCallError
     from dexnb.errors import DefinitionError as DefinitionError
+    from dexnb.errors import DexnbWarning as DexnbWarning
     from dexnb.errors import FlowFailed as FlowFailed
     from dexnb.errors import ProviderError as ProviderError
     from dexnb.errors import RunNotFound as RunNotFound
@@ -186,7 +187,7 @@ _PARTS = {
     "engine": "AsyncClient FlowInfo FlowResult Run RuntimeOptions SearchFlowEntry SearchFlowsPage "
     "Session StepCompletion StreamMessagesPage",
     "errors": "AttributeMapNotLoadedError ChannelMessageNotFoundError "
-    "ChannelMessagesNotLoadedError ContextCallError DefinitionError DexnbError "
+    "ChannelMessagesNotLoadedError ContextCallError DefinitionError DexnbError DexnbWarning "
     "FlowAlreadyStartedError FlowDefinitionError FlowFailed FlowNotActiveOrNotFoundError "
     "FlowNotFoundError InvalidStepResultError LongPollTimeoutError ProviderError "
     "RequestTimeoutError RetryAfterError RpcLockConflictError RunNotFound RuntimeClosed "

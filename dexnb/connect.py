@@ -7,9 +7,10 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from dexnb import engine
 from dexnb.clock import Clock
@@ -17,7 +18,7 @@ from dexnb.engine import RuntimeOptions, Session
 from dexnb.errors import DefinitionError
 from dexnb.flow.flow import Flow
 from dexnb.model.arguments import of_type
-from dexnb.model.shown import shown
+from dexnb.model.shown import LONGEST, cut, shown
 from dexnb.providers import MemoryProvider, Provider
 
 MEMORY = "memory:"
@@ -25,6 +26,9 @@ FOLDER = ".dexnb"
 
 # An open session keeps itself alive until the interpreter ends; a closed one need not stay.
 _sessions: WeakValueDictionary[tuple[str, str], Session] = WeakValueDictionary()
+_users: WeakKeyDictionary[Session, int] = WeakKeyDictionary()
+"""How many still use a session: clients until they are closed, and calls of `open` for good."""
+
 _lock = threading.Lock()
 
 
@@ -57,7 +61,7 @@ class Client(engine.Client):
 
     Args:
         where: A session, or what `dexnb.open` takes: a file or `memory:`, the default file for
-            None. A session that the client has opened is closed with it.
+            None. A session that clients alone have opened is closed with the last of them.
         flows: Flows to register, so that their open runs go on and their RPCs can be called.
     """
 
@@ -70,21 +74,19 @@ class Client(engine.Client):
         """Open what is not open yet.
 
         Raises:
-            DefinitionError: The address cannot be used.
+            DefinitionError: The address or `flows` cannot be used.
             FlowDefinitionError: A Flow cannot be used; lists every problem.
             ProviderError: The store cannot be opened.
         """
         if isinstance(where, Session):
             super().__init__(where, flows=flows)
             return
-        known = set(_sessions.values())
         session = open(where)
-        owns = session not in known
+        release = partial(_release, session)
         try:
-            super().__init__(session, flows=flows, owns=owns)
+            super().__init__(session, flows=flows, release=release)
         except BaseException:
-            if owns:
-                session.close()
+            release()
             raise
 
 
@@ -114,9 +116,24 @@ def open(
     if options is not None:
         of_type(options, RuntimeOptions, "options", "RuntimeOptions(...)")
     name, make = provider_maker(where, clock)
+    with _lock:
+        session = _session(name, clock, make, options)
+        _users[session] = _users.get(session, 0) + 1
+    return session
+
+
+def _session(
+    name: str, clock: Clock, make: Callable[[], Provider], options: RuntimeOptions | None
+) -> Session:
     if name == MEMORY:
         return Session(make, clock=clock, options=options, name=name)
-    session = _session(name, clock, make, options)
+    key = (os.path.realpath(name), clock.identity)
+    session = _sessions.get(key)
+    if session is not None and session.is_broken:
+        # Its file was taken away; what stands there now is another store.
+        session.close()
+    if session is None or not session.is_open:
+        session = _sessions[key] = Session(make, clock=clock, options=options, name=name)
     if options is not None and options != session.options:
         message = (
             f"{name} is open already, with other options: change them at `.options` of that "
@@ -126,19 +143,16 @@ def open(
     return session
 
 
-def _session(
-    name: str, clock: Clock, make: Callable[[], Provider], options: RuntimeOptions | None
-) -> Session:
-    key = (os.path.realpath(name), clock.identity)
+def _release(session: Session) -> None:
+    """End a client's use of a session, and the session if that was the last one."""
     with _lock:
-        session = _sessions.get(key)
-        if session is not None and session.is_broken:
-            # Its file was taken away; what stands there now is another store.
-            session.close()
-        if session is None or not session.is_open:
-            session = Session(make, clock=clock, options=options, name=name)
-            _sessions[key] = session
-    return session
+        _users[session] -= 1
+        if _users[session]:
+            return
+        # Whoever opens the file from now on gets another session, not one that is about to end.
+        for key in [key for key, known in _sessions.items() if known is session]:
+            del _sessions[key]
+    session.close()
 
 
 def provider_maker(
@@ -155,7 +169,7 @@ def provider_maker(
     scheme = re.match(r"^([a-z][a-z0-9+.-]+)://", name)
     if scheme is not None and scheme.group(1) != "sqlite":
         message = (
-            f"no store is known for {scheme.group(1)}://...: give a file path, "
+            f"no store is known for {cut(scheme.group(1), LONGEST)}://...: give a file path, "
             "sqlite:///path or memory:"
         )
         raise DefinitionError(message)
@@ -163,7 +177,7 @@ def provider_maker(
         re.sub(r"^sqlite:(///?)?", "", name)
     )
     if not path:
-        message = f"the address {name!r} names no file: give a path such as builds.db"
+        message = f"the address {shown(name)} names no file: give a path such as builds.db"
         raise DefinitionError(message)
 
     def make() -> Provider:

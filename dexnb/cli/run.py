@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import secrets
 import shlex
 import signal
@@ -51,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
         serve_jobs=options.serve_jobs,
         jobs=options.jobs_state,
     )
+    # The view tells of failed attempts in its own place.
+    logging.getLogger("dexnb").addHandler(logging.NullHandler())
     with ExitStack() as stack:
         if options.serve_jobs:
             stack.enter_context(job_server(where))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dexnb.errors import FlowNotActiveOrNotFoundError, FlowNotFoundError
 from dexnb.model.arguments import of_type
 from dexnb.model.event import Event
+from dexnb.model.shown import shown
 from dexnb.providers import RunRecord
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ async def newest_run(engine: Engine, flow_id: str) -> RunRecord:
     of_type(flow_id, str, "flow_id", "the text that the run was started with")
     record = await engine.record(flow_id=flow_id)
     if record is None:
-        raise FlowNotFoundError(f"no run of flow id {flow_id} is in this store")
+        raise FlowNotFoundError(f"no run of flow id {shown(flow_id)} is in this store")
     return record
 
 
@@ -38,7 +39,8 @@ async def open_run(engine: Engine, flow_id: str, run_id: str = "") -> RunRecord:
     of_type(run_id, str, "run_id", "a run's id, or '' for the newest run")
     record = await engine.record(run_id=run_id) if run_id else await engine.record(flow_id=flow_id)
     if record is None or record.flow_id != flow_id:
-        which = f"run {run_id} of flow id {flow_id}" if run_id else f"run of flow id {flow_id}"
+        which = f"run {shown(run_id)}" if run_id else "run"
+        which = f"{which} of flow id {shown(flow_id)}"
         raise FlowNotActiveOrNotFoundError(f"no {which} is in this store: start it first")
     check_active(record)
     return record

@@ -12,11 +12,12 @@ from dexnb.engine import run_calls, run_data, step_calls, stream_calls
 from dexnb.engine.addressing import newest_run, open_run
 from dexnb.engine.flow_info import FlowInfo, SearchFlowsPage, info_of
 from dexnb.engine.rpc_call import invoke_rpc
+from dexnb.engine.runtime import Runtime
 from dexnb.engine.search import search_flows
 from dexnb.engine.stream_calls import LONG_POLL_SECONDS, StreamMessagesPage
 from dexnb.engine.time_travel import time_travel
-from dexnb.errors import DefinitionError, LoopBoundError, RuntimeClosed
-from dexnb.flow.attribute_match import AttributeMatch
+from dexnb.errors import LoopBoundError, RuntimeClosed
+from dexnb.flow.attribute_match import AttributeMatch, no_match
 from dexnb.flow.client_options import (
     StepExecutionId,
     StopFlowOptions,
@@ -36,7 +37,6 @@ from dexnb.model.run_state import RunState
 
 if TYPE_CHECKING:
     from dexnb.engine.engine import Engine
-    from dexnb.engine.runtime import Runtime
 
 
 class AsyncClient:
@@ -54,7 +54,13 @@ class AsyncClient:
     """
 
     def __init__(self, runtime: Runtime) -> None:
-        """Use this runtime; closing the client leaves it open."""
+        """Use this runtime; closing the client leaves it open.
+
+        Raises:
+            DefinitionError: It is none.
+        """
+        fix = "an open Runtime, or dexnb.Client(...) a session or an address"
+        of_type(runtime, Runtime, "runtime", fix)
         self._runtime = runtime
         self._closed = False
 
@@ -114,7 +120,7 @@ class AsyncClient:
         leaves nothing in the history.
 
         Args:
-            rpc_method: A method under `@rpc`, of the class or of an instance.
+            rpc_method: A method under `@rpc`, of the class or of an instance; or its name.
             flow_id: Whose run is called.
             input: For a method that takes one.
             run_id: Of a certain run; the newest one by default.
@@ -270,11 +276,15 @@ class AsyncClient:
         """Go on from a point in the newest run's past, as a new run; give that run's id.
 
         A run that is open is terminated first. Messages and RPCs' writes from outside that came
-        behind the point are written again, unless the options say otherwise.
+        behind the point are written again, unless the options say otherwise. A run whose SubFlow
+        it is waits for the end of the new run.
 
         Raises:
             FlowNotFoundError: The flow id was never started.
             DefinitionError: The run has no such point, or had ended by then.
+            FlowAlreadyStartedError: Somebody else started a run of that flow id meanwhile.
+            ProviderError: The store cannot do it. If the open run has been terminated by then, the
+                text says so, and that calling again works.
         """
         return await time_travel(self._engine, await newest_run(self._engine, flow_id), options)
 
@@ -381,8 +391,7 @@ def _wanted(
     if match is None and rest and isinstance(rest[-1], AttributeMatch):
         match = rest.pop()
     if len(rest) > 1 or not isinstance(match, AttributeMatch):
-        fix = "give (flow_id, attribute, match) or (flow_id, attribute_map, instance, match)"
-        raise DefinitionError(f"wait_for_attribute_match: {fix}")
+        raise no_match(rest[-1] if match is None and rest else match)
     options = WaitForAttributeOptions() if options is None else options
     of_type(options, WaitForAttributeOptions, "options", "WaitForAttributeOptions(...)")
     return (rest[0] if rest else ""), match, options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -11,6 +11,7 @@ from dexnb.engine.async_client import AsyncClient
 from dexnb.engine.flow_info import FlowInfo, SearchFlowsPage
 from dexnb.engine.session import Session
 from dexnb.engine.stream_calls import StreamMessagesPage
+from dexnb.errors import DefinitionError
 from dexnb.flow.attribute_match import AttributeMatch
 from dexnb.flow.client_options import (
     StepExecutionId,
@@ -26,6 +27,8 @@ from dexnb.flow.rpc import RPCInvokeOptions
 from dexnb.flow.start_options import StartFlowOptions
 from dexnb.flow.stream import Stream, StreamMessage
 from dexnb.flow.time_travel import TimeTravelOptions
+from dexnb.model.arguments import of_type
+from dexnb.model.shown import shown
 
 T = TypeVar("T")
 
@@ -33,27 +36,35 @@ T = TypeVar("T")
 class Client:
     """Starts Flows and talks to their runs, from plain code and cells.
 
-    Each method does what `AsyncClient`'s of the same name does, and raises the same; it waits for
-    the answer and stays interruptible. What an interrupted call had begun goes on.
+    Each method does what `AsyncClient`'s of the same name does, and raises the same: its arguments
+    and errors are told there, as by `help(dexnb.AsyncClient.search_flows)`. It waits for the answer
+    and stays interruptible. What an interrupted call had begun goes on.
 
     Args:
         session: An open one.
         flows: Flows to register.
-        owns: Whether closing the client closes the session.
+        release: Called once, when the client is closed; for whoever has opened the session.
     """
 
     def __init__(
-        self, session: Session, *, flows: Iterable[Flow[Any]] = (), owns: bool = False
+        self,
+        session: Session,
+        *,
+        flows: Iterable[Flow[Any]] = (),
+        release: Callable[[], None] | None = None,
     ) -> None:
         """Use this session.
 
         Raises:
+            DefinitionError: The session or the Flows are none.
             FlowDefinitionError: A Flow cannot be used; lists every problem.
         """
+        of_type(session, Session, "session", "what dexnb.open(...) gives")
+        given = flows_of(flows)
         self._session = session
-        self._owns = owns
+        self._release = release
         self._client = AsyncClient(session.runtime)
-        session.register(*flows)
+        session.register(*given)
 
     def __enter__(self) -> Self:
         """Give the client."""
@@ -69,11 +80,12 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """End the client, and its session if it has opened that itself."""
+        """End the client, and with it a session that it has opened and nobody else uses."""
         if self._session.is_open:
             self._call(self._client.close())
-        if self._owns:
-            self._session.close()
+        release, self._release = self._release, None
+        if release is not None:
+            release()
 
     def start_flow(
         self,
@@ -151,7 +163,11 @@ class Client:
         *,
         include_continued_as_new: bool = False,
     ) -> SearchFlowsPage:
-        """Find runs, newest first, a page at a time."""
+        """Find runs, newest first, a page at a time: `status = "FAILED" AND customer = "ACME"`.
+
+        The language: fields of runs and indexed Attributes, `=`, `!=`, `<` and the like, AND, OR;
+        all of it stands in `dexnb.engine.search` and `dexnb.engine.search_query`.
+        """
         return self._call(self._client.search_flows(query, page_size, next_page_token))
 
     def time_travel(self, flow_id: str, options: TimeTravelOptions) -> str:
@@ -198,3 +214,16 @@ class Client:
 
     def _call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return self._session.call(coroutine)
+
+
+def flows_of(given: Any) -> tuple[Any, ...]:
+    """Give the Flows that a caller has given; whether each is one, their registration tells.
+
+    Raises:
+        DefinitionError: They are no list of any kind.
+    """
+    if isinstance(given, Iterable) and not isinstance(given, str | bytes | type):
+        return tuple(given)
+    one = given if isinstance(given, type) else type(given)
+    example = f"{one.__name__}()" if issubclass(one, Flow) else "YourFlow()"
+    raise DefinitionError(f"flows is {shown(given)}: give a list, flows=[{example}]")

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from dexnb.engine.carried import Carried
 from dexnb.engine.host import end_tasks
 from dexnb.errors import DexnbError, RuntimeClosed
 
@@ -71,7 +72,7 @@ class ControlThread:
             coroutine.close()
             message = "a session cannot be called from its own control thread; await instead"
             raise DexnbError(message)
-        return self._answer(self.submit(coroutine))
+        return self._answer(self.submit(Carried(coroutine))).give()
 
     async def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop, and await its answer on any other.
@@ -79,7 +80,7 @@ class ControlThread:
         Raises:
             RuntimeClosed: The loop has ended, before or meanwhile.
         """
-        answer = asyncio.wrap_future(self.submit(coroutine))
+        answer = asyncio.wrap_future(self.submit(Carried(coroutine)))
         try:
             while not answer.done():
                 # Short sleeps, because a kernel's interrupt acts only between them.
@@ -89,7 +90,7 @@ class ControlThread:
             raise
         if answer.cancelled():
             raise self.ended() from self._failure
-        return answer.result()
+        return answer.result().give()
 
     def stop(self, timeout: float) -> None:
         """End loop and thread; after `timeout` seconds the thread is left to itself."""

@@ -15,6 +15,7 @@ from dexnb.engine.dispatcher import Dispatcher
 from dexnb.engine.endings import Endings
 from dexnb.engine.execute import Outcome
 from dexnb.engine.mailbox import Mailbox
+from dexnb.engine.open_calls import OpenCalls
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.orchestrator import Orchestrator
 from dexnb.engine.outbox import Outbox
@@ -24,7 +25,6 @@ from dexnb.engine.step_hosts import StepHosts
 from dexnb.engine.stream_readers import StreamReaders
 from dexnb.engine.subflow_start import subflow_step
 from dexnb.engine.telemetry import Telemetry
-from dexnb.engine.threads import DaemonThreads
 from dexnb.engine.turn import SUBFLOW, start_run
 from dexnb.engine.upkeep import Upkeep
 from dexnb.engine.worker import Worker
@@ -75,7 +75,7 @@ class Engine:
         self._began = False
         self._closed = False
         self.owner = uuid.uuid4().hex
-        self.rpc_threads = DaemonThreads("dexnb-rpc")
+        self.calls = OpenCalls()
         self._subflow_step = subflow_step(self)
 
     async def start(self) -> None:
@@ -229,6 +229,7 @@ class Engine:
             return
         self._closed = True
         try:
+            await self.calls.end(STOP_PATIENCE)
             self.turns.stop()
             self.attempts.stop()
             self.provider.wake()
@@ -241,7 +242,7 @@ class Engine:
         finally:
             self._unlisten()
             self.hosts.close()
-            self.rpc_threads.shutdown(wait=False)
+            self.calls.threads.shutdown(wait=False)
             self.endings.close()
             self.readers.close()
             capture.uninstall()

@@ -50,6 +50,8 @@ class AsyncRun:
             return _finish(self._attempt, self._context, await driver)
         except BaseException as error:  # noqa: BLE001 - SystemExit in a Step must not end the loop
             return Outcome(error=_named(error, self._attempt))
+        finally:
+            self._context.end()
 
 
 async def _awaiting(called: Awaitable[Any]) -> Any:
@@ -59,8 +61,8 @@ async def _awaiting(called: Awaitable[Any]) -> Any:
 
 def run_sync(attempt: Attempt) -> Outcome:
     """Run a plain sync Step or a generator to its end, in a thread of its own."""
+    context = StepContext(attempt)
     try:
-        context = StepContext(attempt)
         OUTLET.set(context)
         result = attempt.method(context, _input_of(attempt))
         if inspect.isgenerator(result):
@@ -68,6 +70,8 @@ def run_sync(attempt: Attempt) -> Outcome:
         return _finish(attempt, context, result)
     except BaseException as error:  # noqa: BLE001 - whatever a Step raises is its outcome
         return Outcome(error=error)
+    finally:
+        context.end()
 
 
 def _exhaust(generator: Any, context: StepContext) -> Any:

@@ -18,7 +18,8 @@ class FlowInfo:
         run_id: The newest run of it.
         flow_type: The Flow's registered name.
         status: RUNNING, COMPLETED, FAILED, CANCELED or TERMINATED.
-        started_at: When it began, in UTC.
+        started_at: When it began, in UTC. A run that went on from another's past by time travel
+            has that one's.
     """
 
     flow_id: str
@@ -37,7 +38,8 @@ class SearchFlowEntry:
         run_id: The run.
         flow_type: The Flow's registered name.
         status: RUNNING, COMPLETED, FAILED, CANCELED or TERMINATED.
-        started_at: When it began, in UTC.
+        started_at: When it began, in UTC. A run that went on from another's past by time travel
+            has that one's.
         closed_at: When it ended; None while it runs.
         indexed_attributes: Values by index key; of an AttributeMap, values by instance.
     """

@@ -144,12 +144,19 @@ def close_if_done(ledger: Ledger) -> None:
         close(ledger, "COMPLETED")
 
 
-def close(ledger: Ledger, status: RunStatus, error_type: str = "", error_message: str = "") -> None:
-    """End the run; what is active is cancelled, and those who wait for it are told."""
+def close(
+    ledger: Ledger,
+    status: RunStatus,
+    error_type: str = "",
+    error_message: str = "",
+    *,
+    tells: bool = True,
+) -> None:
+    """End the run; what is active is cancelled, and those who wait for it are told, if `tells`."""
     for key in list(ledger.state.active):
         _cancel(ledger, key)
     ledger.emit("flow_closed", status=status, error_type=error_type, error_message=error_message)
-    for parent in ledger.state.parents:
+    for parent in ledger.state.parents if tells else ():
         tell_parent(ledger, parent)
 
 

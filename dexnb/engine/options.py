@@ -9,7 +9,9 @@ from typing import Any
 
 from dexnb.clock import seconds_of
 from dexnb.errors import DefinitionError
+from dexnb.model.arguments import of_type
 from dexnb.model.settings import MINIMUM_HEARTBEAT_TIMEOUT
+from dexnb.model.shown import shown
 
 _LOCKS = ("orchestrator_lock_timeout", "worker_lock_timeout")
 SHORTEST_LOCK = 0.5
@@ -78,15 +80,17 @@ class RuntimeOptions:
     def __setattr__(self, name: str, value: Any) -> None:
         """Check a value before it takes effect; a refused one leaves the old in place."""
         if name not in {field.name for field in fields(self)}:
-            message = f"RuntimeOptions has no setting {name!r}"
+            message = f"RuntimeOptions has no setting {shown(name)}"
             raise DefinitionError(message)
         if name == "live_knobs":
             if not isinstance(value, bool):
-                message = f"RuntimeOptions.live_knobs is {value!r}: give True or False"
+                message = f"RuntimeOptions.live_knobs is {shown(value)}: give True or False"
                 raise DefinitionError(message)
         elif name in _COUNTS or name == "telemetry_bytes":
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                message = f"RuntimeOptions.{name} is {value!r}: give a whole number of at least 1"
+                message = (
+                    f"RuntimeOptions.{name} is {shown(value)}: give a whole number of at least 1"
+                )
                 raise DefinitionError(message)
         else:
             zero = name in ("dispatcher_long_poll_timeout", "cancellation_grace")
@@ -100,3 +104,15 @@ class RuntimeOptions:
         object.__setattr__(self, name, value)
         for changed in tuple(self.__dict__.get("_listeners", ())):
             changed()
+
+
+def options_of(given: Any) -> RuntimeOptions:
+    """Give the options that a caller has given, or the defaults for None.
+
+    Raises:
+        DefinitionError: They are none.
+    """
+    if given is None:
+        return RuntimeOptions()
+    options: RuntimeOptions = of_type(given, RuntimeOptions, "options", "RuntimeOptions(...)")
+    return options

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import uuid
 from typing import TYPE_CHECKING, Any
 
 from dexnb.engine.addressing import answer, check_active, open_run
+from dexnb.engine.patience import patiently
 from dexnb.engine.rpc_context import RpcContext
 from dexnb.engine.rpc_handler import run_handler
+from dexnb.engine.rpc_lease import RpcLease
 from dexnb.engine.snapshot import snapshot_of
 from dexnb.errors import (
     ChannelMessageNotFoundError,
@@ -36,9 +39,10 @@ from dexnb.flow.rpc_mapping import (
 from dexnb.flow.rpc_reader import RegisteredRpc
 from dexnb.flow.typed import decode
 from dexnb.model.event import Event
-from dexnb.model.message import RpcBegin, RpcDone, RpcExpired
+from dexnb.model.message import RpcDone, RpcExpired, encode_message
 from dexnb.model.run_state import RunState
-from dexnb.providers import RunRecord
+from dexnb.model.shown import shown
+from dexnb.providers import NewMessage, RunRecord
 
 if TYPE_CHECKING:
     from dexnb.engine.engine import Engine
@@ -46,7 +50,10 @@ if TYPE_CHECKING:
 TRIES = 5
 """How often a transactional RPC is run before it gives up against a run that goes on changing."""
 
-GIVEN_UP = "given up: it was cancelled, or ran longer than its timeout"
+PAUSE = 0.025
+"""Seconds of the longest pause behind the first of these tries; each later one may last twice."""
+
+GIVEN_UP = "given up: it was cancelled, ran longer than its timeout, or its runtime was closed"
 
 
 async def invoke_rpc(
@@ -66,6 +73,7 @@ async def invoke_rpc(
         ValueMappingError: The input does not fit.
         RpcLockConflictError: What it locks is held, or the run changed under a transactional one.
         RequestTimeoutError: It took longer than its timeout.
+        RuntimeClosed: The engine was stopped meanwhile.
         ChannelMessageNotFoundError: A transactional one deleted a message that is not pending.
         Exception: What the method itself raises.
     """
@@ -75,7 +83,7 @@ async def invoke_rpc(
     rpc = flow.rpcs.get(name)
     if rpc is None:
         known = ", ".join(sorted(flow.rpcs)) or "none"
-        raise DefinitionError(f"{flow.flow_type} has no RPC {name}; its RPCs: {known}")
+        raise DefinitionError(f"{flow.flow_type} has no RPC {shown(name)}; its RPCs: {known}")
     plan = map_rpc_plan(rpc, flow, options)
     call = RpcCall(engine, record, flow, rpc, plan, map_rpc_input(input, rpc, flow))
     output = await call.run()
@@ -137,23 +145,26 @@ class RpcCall:
 
     async def run(self) -> Any:
         """Make the call within its timeout; give the encoded output."""
-        limit = asyncio.timeout(self._rpc.timeout)
+        limit: asyncio.Timeout | None = None
         try:
-            async with limit:
+            async with self._engine.calls.within(self._rpc.timeout) as limit:
                 for attempt in range(1, TRIES + 1):
+                    if attempt > 1:
+                        await _pause(attempt)
                     outcome = await self._try(attempt, uuid.uuid4().hex)
                     if outcome is not None:
                         return outcome.output
         except TimeoutError:
             # One of the method's own is the caller's.
-            if not limit.expired():
+            if limit is None or not limit.expired():
                 raise
             raise RequestTimeoutError(
                 f"{self._who} was not done after its timeout of {self._rpc.timeout:g} s and has "
                 "changed nothing, unless its commit was under way"
             ) from None
         raise RpcLockConflictError(
-            f"{self._who} is transactional, and the run changed under each of its {TRIES} tries"
+            f"{self._who} is transactional, and the run changed under each of its {TRIES} tries: "
+            "call again, or let it and the Steps that write lock the same Attributes instead"
         )
 
     async def _try(self, attempt: int, request_id: str) -> RpcOutcome | None:
@@ -161,43 +172,50 @@ class RpcCall:
         if not self._plan.locks:
             return await self._apply(attempt, request_id)
         try:
-            await self._lock(request_id)
-            return await self._apply(attempt, request_id)
+            lease = await self._lock(request_id)
+            return await self._apply(attempt, request_id, lease)
         except BaseException as error:
-            given_up = isinstance(error, asyncio.CancelledError)
+            given_up = isinstance(error, asyncio.CancelledError) and _is_cancelled()
             reason = GIVEN_UP if given_up else f"failed with {type(error).__name__}"
             await asyncio.shield(self._unlock(RpcExpired(request_id, reason)))
             raise
 
-    async def _lock(self, request_id: str) -> None:
+    async def _lock(self, request_id: str) -> RpcLease:
         record = await self._record()
-        until = self._engine.provider.clock.now() + self._rpc.timeout
-        await self._engine.send(self._run_id, RpcBegin(request_id, self._plan.locks, until))
+        locks, timeout = self._plan.locks, self._rpc.timeout
+        lease = RpcLease(self._engine, self._run_id, request_id, locks, timeout, self._answer)
+        await self._engine.send(self._run_id, lease.asks)
         event = await self._answer(record, request_id, "rpc_started")
         if event.kind == "rpc_refused":
             fix = "call again when the other is done"
             raise RpcLockConflictError(f"{self._who}: {event.payload['reason']}; {fix}")
+        return lease
 
     async def _unlock(self, message: RpcExpired) -> None:
-        # A run or a runtime that has ended holds no locks for anybody.
+        sent, provider = NewMessage(self._run_id, encode_message(message)), self._engine.provider
+        # A run that has ended holds no locks for anybody. Past the engine, which may be stopping.
         with contextlib.suppress(DexnbError):
-            await self._engine.send(self._run_id, message)
+            await patiently(lambda: provider.enqueue_for_orchestrator(sent))
 
-    async def _apply(self, attempt: int, request_id: str) -> RpcOutcome | None:
+    async def _apply(
+        self, attempt: int, request_id: str, lease: RpcLease | None = None
+    ) -> RpcOutcome | None:
         record = await self._record()
         state = RunState.from_text(record.state)
         snapshot = snapshot_of(state, self._plan.loads)
         data = FlowData(self._flow.persistence, snapshot, in_step=False)
         context = RpcContext(state, data, attempt, self._began_at)
+        method = getattr(self._flow.flow, self._rpc.method)
         try:
-            method = getattr(self._flow.flow, self._rpc.method)
-            result = await run_handler(
-                self._engine, method, self._rpc.mode, context, self._arguments()
-            )
+            async with contextlib.nullcontext() if lease is None else lease.kept():
+                result = await run_handler(
+                    self._engine, method, self._rpc.mode, context, self._arguments()
+                )
         finally:
-            context.over = True
+            context.end()
         outcome = map_rpc_result(result, self._rpc, self._flow)
-        return await self._commit(record, state, request_id, outcome, data.writes())
+        version = state.events if lease is None else lease.version_after(state.events)
+        return await self._commit(record, state, request_id, outcome, data.writes(), version)
 
     async def _commit(
         self,
@@ -206,6 +224,7 @@ class RpcCall:
         request_id: str,
         outcome: RpcOutcome,
         writes: dict[str, Any],
+        version: int,
     ) -> RpcOutcome | None:
         locked, transactional = bool(self._plan.locks), self._rpc.is_transactional
         if transactional:
@@ -220,7 +239,7 @@ class RpcCall:
             outcome.movements,
             list(outcome.canceling_steps),
             locked=locked,
-            version=state.events if transactional else None,
+            version=version if transactional else None,
         )
         await self._engine.send(self._run_id, done)
         event = await self._answer(record, request_id, "rpc_completed")
@@ -249,6 +268,18 @@ class RpcCall:
             return wanted and event.payload["request_id"] == request_id
 
         return await answer(self._engine, record, fits)
+
+
+async def _pause(attempt: int) -> None:
+    """Let a burst of changes pass, each time for longer and never in step with another call."""
+    longest = PAUSE * 2.0 ** (attempt - 2)
+    await asyncio.sleep(random.uniform(longest / 2, longest))
+
+
+def _is_cancelled() -> bool:
+    """Tell whether this task is cancelled; a method may raise CancelledError by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _check_removed(state: RunState, writes: dict[str, Any], who: str) -> None:

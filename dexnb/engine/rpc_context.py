@@ -81,6 +81,11 @@ class RpcContext(AsyncContext):
         """Tell whether nobody waits for this call any more: what it still writes is dropped."""
         return self.over
 
+    def end(self) -> None:
+        """Refuse every later use of the data: the method has ended, or nobody waits for it."""
+        self.over = True
+        self._data.close()
+
     def heartbeat(self, value: object = OMITTED) -> Coroutine[Any, Any, None]:
         """Refuse what only Steps have.
 

@@ -81,7 +81,7 @@ async def run_handler(
         clock, name = Clock.of(loop), f"RPC {method.__qualname__}"
         # The loop counts its own executor calls, so that virtual time waits for them.
         returned = await loop.run_in_executor(
-            engine.rpc_threads, _called, method, context, input, clock, name, log
+            engine.calls.threads, _called, method, context, input, clock, name, log
         )
     if returned.error is not None:
         raise returned.error
@@ -95,8 +95,11 @@ async def _awaited(
     log.enter()
     try:
         return _Returned(await method(context, *input))
-    except asyncio.CancelledError:
-        raise
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return _Returned(error=error)
     except BaseException as error:  # noqa: BLE001 - SystemExit in a method must not end the loop
         return _Returned(error=error)
     finally:

@@ -15,13 +15,30 @@ RPC = "sys:rpc"
 def begin(ledger: Ledger, message: RpcBegin) -> None:
     """Give an RPC its locks, or refuse it: it never waits for them."""
     state, request_id = ledger.state, message.request_id
+    if message.renews:
+        _renew(ledger, message)
+        return
     if request_id in state.requests or request_id in state.locks.values():
         return
     if taken := sorted(name for name in message.locks if name in state.locks):
         _refuse(ledger, request_id, f"locked: {', '.join(taken)}")
         return
     ledger.emit("rpc_started", request_id=request_id, locks=message.locks)
-    ledger.tell(RpcExpired(request_id), delay=max(0.0, message.until - ledger.now))
+    _expire_later(ledger, message)
+
+
+def _renew(ledger: Ledger, message: RpcBegin) -> None:
+    """Let an RPC hold its locks for longer, if it still has them."""
+    state, request_id, until = ledger.state, message.request_id, message.until
+    if request_id not in state.locks.values() or until <= state.rpc_until.get(request_id, 0.0):
+        return
+    ledger.emit("rpc_started", request_id=request_id, locks=[], until=until)
+    _expire_later(ledger, message)
+
+
+def _expire_later(ledger: Ledger, message: RpcBegin) -> None:
+    expired = RpcExpired(message.request_id, until=message.until)
+    ledger.tell(expired, delay=max(0.0, message.until - ledger.now))
 
 
 def done(ledger: Ledger, message: RpcDone) -> None:
@@ -44,8 +61,11 @@ def done(ledger: Ledger, message: RpcDone) -> None:
 
 
 def expire(ledger: Ledger, message: RpcExpired) -> None:
-    """End the locks of an RPC that writes nothing."""
-    if message.request_id in ledger.state.locks.values():
+    """End the locks of an RPC that writes nothing; not those that were renewed meanwhile."""
+    state, request_id = ledger.state, message.request_id
+    if message.until and message.until < state.rpc_until.get(request_id, 0.0):
+        return
+    if request_id in state.locks.values():
         _refuse(ledger, message.request_id, message.reason)
 
 

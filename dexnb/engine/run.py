@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from dexnb.clock import seconds_of
 from dexnb.engine.engine import Engine
 from dexnb.engine.knob_change import set_knob
+from dexnb.engine.lock_waits import lock_waits
 from dexnb.engine.result import result_of
 from dexnb.engine.rpc_call import invoke_rpc
 from dexnb.engine.run_data import attribute_value, publish
 from dexnb.engine.stream_calls import position_of
 from dexnb.errors import DefinitionError, RunNotFound, WaitTimeout
+from dexnb.flow.definition import Definition
+from dexnb.flow.persistence import Persistence
+from dexnb.flow.physical import definition_of
 from dexnb.flow.result import FlowResult
 from dexnb.flow.rpc import RPCInvokeOptions
 from dexnb.flow.stream import Stream, StreamMessage, natural_value
 from dexnb.flow.timeout_step import SYSTEM_PREFIX
 from dexnb.model.arguments import of_type, one_of, whole
 from dexnb.model.budget import MARGIN
+from dexnb.model.decision import plan_fields
 from dexnb.model.event import Event, merge
 from dexnb.model.json_text import from_text
 from dexnb.model.message import Stop, StopKind
 from dexnb.model.run_state import RunState
 from dexnb.model.shown import shown
+from dexnb.model.step_execution import StepExecution
 from dexnb.providers import RunRecord
 
 STOP_KINDS = ("CANCEL", "TERMINATE", "FAIL")
@@ -89,13 +95,21 @@ class AsyncRun:
                 await self._engine.wait_closed(self.run_id)
         except TimeoutError:
             message = f"{self.flow_id} runs on after {seconds:g} s of the runtime's clock"
-            raise WaitTimeout(f"{message}{self._last_failure()}; it was left alone") from None
+            state = await self.state()
+            locks = lock_waits(state)
+            why = f"{self._last_failure(state)}{locks and f'; {locks}'}"
+            raise WaitTimeout(f"{message}{why}; it was left alone") from None
         return result_of(await self.state())
 
-    def _last_failure(self) -> str:
-        """Say what ended the newest failed attempt that this engine ran, or nothing."""
+    def _last_failure(self, state: RunState) -> str:
+        """Say how an attempt of this engine failed last of which the Step goes on, or nothing."""
+        open_steps = set(state.active)
         for event in reversed(self._engine.telemetry.events(self.run_id)):
-            failure = event.payload.get("failure") if event.kind == "attempt_ended" else None
+            if event.kind != "attempt_ended" or event.step_execution_id not in open_steps:
+                continue
+            # Only its newest attempt counts: after a good one nothing is wrong any more.
+            open_steps.remove(event.step_execution_id)
+            failure = event.payload.get("failure")
             if failure is not None:
                 error = f"{failure['error_type']}: {failure['detail']}"
                 return f"; attempt {event.attempt} of {event.step_execution_id} failed with {error}"
@@ -192,7 +206,7 @@ class AsyncRun:
     async def rpc(
         self, rpc_method: Any, input: Any = None, *, options: RPCInvokeOptions | None = None
     ) -> Any:
-        """Call an RPC of the run; give its output.
+        """Call an RPC of the run, by its method or its name; give its output.
 
         Raises:
             DexnbError: As `AsyncClient.invoke_rpc`.
@@ -210,14 +224,44 @@ class AsyncRun:
 
 
 def missing_code(state: RunState, engine: Engine) -> str:
-    """Say which Step of a run no registered code runs, or give an empty text."""
+    """Say what of a run no registered code has: a Step, or what one waits for; or nothing."""
     flow = engine.registry.get(state.flow_type)
-    for step in state.active.values():
+    for key, step in state.active.items():
         step_type = step.movement.step_type
         if flow is None:
-            return f"waits for code: no Flow named {state.flow_type} is registered here"
+            return f"waits for code: no Flow named {state.flow_type} is registered in this process"
         if step_type not in flow.steps:
             own = (name for name in flow.steps if not name.startswith(SYSTEM_PREFIX))
             names = ", ".join(sorted(own))
             return f"waits for code: no Step named {step_type}; registered: {names}"
+        unlisted = _unlisted(step, flow.persistence)
+        if unlisted:
+            return f"waits for code: {key} {unlisted}; list it in get_persistence_schema()"
     return ""
+
+
+def _unlisted(step: StepExecution, kept: Persistence) -> str:
+    """Say what a Step that does not run yet waits for or locks, and its Flow does not list."""
+    for verb, part, physical in _needs(step):
+        listed: Mapping[str, Definition[Any]] = getattr(kept, part)
+        noun = part.removesuffix("s").title()
+        kind = f"{noun}Map" if "/" in physical else noun
+        known = listed.get(definition_of(physical))
+        if known is None or known.kind != kind:
+            names = ", ".join(sorted(listed)) or "none"
+            how = "not listed" if known is None else f"listed as {known.kind}"
+            flow = f"by Flow {kept.flow_type}; its {noun}s: {names}"
+            return f"{verb} {kind} {physical}, which is {how} {flow}"
+    return ""
+
+
+def _needs(step: StepExecution) -> Iterator[tuple[str, str, str]]:
+    if step.phase == "running":
+        return
+    if step.phase == "waiting" and step.wait is not None:
+        for condition in step.wait["conditions"]:
+            if condition["kind"] == "channel":
+                yield "waits for", "channels", condition["channel"]
+    for method in ("wait_for", "execute") if step.method == "wait_for" else ("execute",):
+        for attribute in plan_fields(step.movement.plan, method)[0]:
+            yield "locks", "attributes", attribute

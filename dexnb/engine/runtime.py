@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self, get_args
 
 from dexnb.engine.engine import Engine
-from dexnb.engine.options import RuntimeOptions
+from dexnb.engine.options import RuntimeOptions, options_of
 from dexnb.engine.other_input import other_input
 from dexnb.engine.run import AsyncRun
 from dexnb.errors import DexnbWarning, RunNotFound
@@ -15,6 +15,7 @@ from dexnb.flow.flow import Flow
 from dexnb.flow.start_options import StartFlowOptions
 from dexnb.model.arguments import of_type, one_of, whole
 from dexnb.model.run_state import RunStatus
+from dexnb.model.shown import shown
 from dexnb.providers import Provider
 
 
@@ -36,8 +37,12 @@ class Runtime:
         options: RuntimeOptions | None = None,
         own_step_thread: bool = False,
     ) -> None:
-        """Prepare; entering the block starts."""
-        self.options = options or RuntimeOptions()
+        """Prepare; entering the block starts.
+
+        Raises:
+            DefinitionError: The options are none.
+        """
+        self.options = options_of(options)
         self.engine = Engine(provider, self.options, own_step_thread=own_step_thread)
 
     async def __aenter__(self) -> Self:
@@ -94,13 +99,9 @@ class Runtime:
             FlowAlreadyStartedError: The id has an open run of another Flow, or its policy protects
                 the run that it has.
         """
-        started = await self.engine.start_flow(flow, flow_id, input, overrides, options)
-        run = AsyncRun(self.engine, flow_id, started.run_id, flow.get_flow_type())
-        registered = self.engine.registry.get(run.flow_type)
-        if not started.created and registered is not None:
-            other = other_input(await run.state(), registered, input)
-            if other:
-                warnings.warn(other, DexnbWarning, stacklevel=2)
+        run, other = await start_or_attach(self.engine, flow, flow_id, input, overrides, options)
+        if other:
+            warnings.warn(other, DexnbWarning, stacklevel=2)
         return run
 
     async def get(self, flow_id: str) -> AsyncRun:
@@ -112,7 +113,7 @@ class Runtime:
         of_type(flow_id, str, "flow_id", "the text that the run was started with")
         record = await self.engine.record(flow_id=flow_id)
         if record is None:
-            message = f"no run of flow id {flow_id} is in this store"
+            message = f"no run of flow id {shown(flow_id)} is in this store"
             raise RunNotFound(message)
         return AsyncRun(self.engine, flow_id, record.run_id, record.flow_type)
 
@@ -128,3 +129,24 @@ class Runtime:
         provider = self.engine.provider
         records = await self.engine.ask(lambda: provider.list_runs(status=status, limit=limit))
         return [AsyncRun(self.engine, r.flow_id, r.run_id, r.flow_type) for r in records]
+
+
+async def start_or_attach(
+    engine: Engine,
+    flow: Flow[Any],
+    flow_id: str,
+    input: Any,
+    overrides: dict[str, Any] | None,
+    options: StartFlowOptions | None,
+) -> tuple[AsyncRun, str]:
+    """Do what `Runtime.start` does; give what to warn of as a text, for who knows the caller.
+
+    Raises:
+        DexnbError: As `Runtime.start`.
+    """
+    started = await engine.start_flow(flow, flow_id, input, overrides, options)
+    run = AsyncRun(engine, flow_id, started.run_id, flow.get_flow_type())
+    registered = engine.registry.get(run.flow_type)
+    if started.created or registered is None:
+        return run, ""
+    return run, other_input(await run.state(), registered, input)

@@ -88,6 +88,7 @@ async def search_flows(
     _check(found, tuple(engine.registry))
     status = pinned(found, "status")
     entries: list[SearchFlowEntry] = []
+    await _check_token(engine, next_page_token)
     before = next_page_token
     while len(entries) <= page_size:
         read = partial(engine.provider.list_runs, status=status, limit=CHUNK, before=before)
@@ -98,6 +99,12 @@ async def search_flows(
         before = records[-1].run_id
     page = tuple(entries[:page_size])
     return SearchFlowsPage(page, page[-1].run_id if len(entries) > page_size else "")
+
+
+async def _check_token(engine: Engine, token: str) -> None:
+    if token and await engine.record(run_id=token) is None:
+        fix = "give one that a page has given, or ''"
+        raise DefinitionError(f"next_page_token is {shown(token)}: {fix}")
 
 
 def _found(engine: Engine, query: Query, records: Iterable[RunRecord]) -> Iterator[SearchFlowEntry]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import concurrent.futures
 import contextlib
+import warnings
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from types import TracebackType
@@ -17,10 +18,10 @@ from typing import Any, Self, TypeVar
 from dexnb.clock import Clock, monotonic, seconds_of
 from dexnb.engine.control import ControlThread
 from dexnb.engine.engine import Engine
-from dexnb.engine.options import RuntimeOptions
-from dexnb.engine.runtime import Runtime
+from dexnb.engine.options import RuntimeOptions, options_of
+from dexnb.engine.runtime import Runtime, start_or_attach
 from dexnb.engine.session_run import Run
-from dexnb.errors import DexnbError, RuntimeClosed
+from dexnb.errors import DexnbError, DexnbWarning, RuntimeClosed
 from dexnb.flow.flow import Flow
 from dexnb.flow.start_options import StartFlowOptions
 from dexnb.providers import Provider
@@ -51,10 +52,11 @@ class Session:
         """Start the threads and open the store.
 
         Raises:
+            DefinitionError: The options are none.
             ProviderError: The store cannot be opened.
         """
         self.clock = _served(clock or Clock.real())
-        self.options = options or RuntimeOptions()
+        self.options = options_of(options)
         self.name = name
         self._ended = False
         self._control = ControlThread(self.clock.new_event_loop(), "dexnb-control")
@@ -110,6 +112,8 @@ class Session:
     ) -> Run:
         """Start a run, or attach to the open one of that flow id; returns once it is committed.
 
+        Attaching with another input than that run's gives a `DexnbWarning`: its own one stands.
+
         Args:
             flow: The Flow; it is registered.
             flow_id: Your name for what is waited for. A closed one starts a new run.
@@ -124,8 +128,11 @@ class Session:
             FlowAlreadyStartedError: The id has an open run of another Flow, or its policy protects
                 the run that it has.
         """
-        start = self._runtime.start(flow, flow_id, input, overrides=overrides, options=options)
-        run = self.call(start)
+        start = start_or_attach(self.engine, flow, flow_id, input, overrides, options)
+        run, other = self.call(start)
+        if other:
+            # Here, not on the control thread, so that it names the line that started.
+            warnings.warn(other, DexnbWarning, stacklevel=2)
         return Run(self, run)
 
     def get(self, flow_id: str) -> Run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -119,7 +120,7 @@ class Run:
     def rpc(
         self, rpc_method: Any, input: Any = None, *, options: RPCInvokeOptions | None = None
     ) -> Any:
-        """Call an RPC of the run; give its output.
+        """Call an RPC of the run, by its method or its name; give its output.
 
         Raises:
             DexnbError: As `AsyncClient.invoke_rpc`.
@@ -138,7 +139,12 @@ class Run:
             WaitTimeout: It runs on after `timeout` seconds of the session's clock.
             RuntimeClosed: The session was closed meanwhile.
         """
-        return await self._session.wait(self._run.wait(timeout))
+        try:
+            return await self._session.wait(self._run.wait(timeout))
+        except asyncio.CancelledError:
+            # Anew, so that an interrupted cell shows these few lines and not the loop's.
+            message = f"the wait was interrupted; {self.flow_id} runs on"
+            raise asyncio.CancelledError(message) from None
 
     def wait_sync(self, timeout: float | timedelta | None = None) -> FlowResult:
         """Wait until the run has ended; for scripts. Interrupting leaves the run alone.

@@ -30,6 +30,7 @@ class StepContext(Context):
         self.unused: list[StepOutput] = []
         attempt.context = self
         self._data: FlowData | None = None
+        self._ended = False
 
     @property
     def flow_id(self) -> str:
@@ -78,14 +79,20 @@ class StepContext(Context):
                 results=payload.results,
                 local_values=payload.local_values,
             )
+            if self._ended:
+                self._data.close()
         return self._data
 
     def writes(self) -> dict[str, Any]:
         """Give what the method has changed, when it has ended; most change nothing."""
-        if self._data is None:
-            return {}
-        self._data.close()
-        return self._data.writes()
+        self.end()
+        return {} if self._data is None else self._data.writes()
+
+    def end(self) -> None:
+        """Refuse every later use of the data: the method has ended."""
+        self._ended = True
+        if self._data is not None:
+            self._data.close()
 
     def has_last_heartbeat_value(self) -> bool:
         """Tell whether an earlier attempt left a checkpoint."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import deque
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +31,9 @@ CHUNK = 1000
 
 MOST_LISTED = 1000
 """Messages of the largest page."""
+
+MOST_POSITION = 2**53
+"""Place in a Stream that no message is behind."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +155,7 @@ def position_of(token: Any, name: str) -> int:
     Raises:
         DefinitionError: It is none.
     """
-    try:
-        return whole(int(of_type(token, str, name, "a text") or 0), name)
-    except ValueError:
-        message = f"{name} is {shown(token)}: give one that a call has given, or ''"
-        raise DefinitionError(message) from None
+    given = of_type(token, str, name, "a text") or "0"
+    if not re.fullmatch(r"[0-9]{1,16}", given) or int(given) > MOST_POSITION:
+        raise DefinitionError(f"{name} is {shown(token)}: give one that a call has given, or ''")
+    return int(given)

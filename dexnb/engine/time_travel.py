@@ -7,7 +7,7 @@ under way there is put to work again. `cut_at` and `travelled` are pure.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,9 @@ from dexnb.clock import wall_time
 from dexnb.engine import rpc_turn
 from dexnb.engine.ledger import Ledger
 from dexnb.engine.moving import is_waiting, schedule
+from dexnb.engine.reapply import reapply as write_again
 from dexnb.engine.settling import settle
-from dexnb.engine.starting import terminate
+from dexnb.engine.starting import made_way, terminate
 from dexnb.engine.turn import SUBFLOW
 from dexnb.errors import DefinitionError, FlowAlreadyStartedError
 from dexnb.flow.time_travel import TimeTravelOptions, TimeTravelStepMethod, TimeTravelType
@@ -38,27 +39,39 @@ FOLLOWING = frozenset({"step_scheduled", "step_cancelled", "locks_taken", "wait_
 RESOLUTION = 1e-6
 """Seconds that a datetime can tell apart: an event's own stamp must find it."""
 
-EXTERNAL = frozenset({"channel_published", "rpc_completed"})
-"""Kinds of events by which something from outside is written."""
-
 
 async def time_travel(engine: Engine, record: RunRecord, options: TimeTravelOptions) -> str:
     """Start the new run; give its id. An open old run is terminated first.
 
+    These are two commits: if the second one fails, the old run has ended and there is no new one.
+    The error says so, and the same call again makes it. Those whose SubFlow it is are told of the
+    new run's end, not of the old one's, and so wait for that.
+
     Raises:
         DefinitionError: The run has no such point, or had ended by then.
         FlowAlreadyStartedError: Somebody else started a run of that flow id meanwhile.
+        ProviderError: The store cannot do it.
+        RuntimeClosed: The engine was closed meanwhile.
     """
     if not isinstance(options, TimeTravelOptions):
         fix = "give TimeTravelOptions(TimeTravelType.BEGINNING) or others"
         raise DefinitionError(f"time_travel options is {shown(options)}: {fix}")
-    read = partial(engine.provider.read_events, record.run_id)
-    cut = cut_at(await engine.ask(read), options)
-    if record.status == "RUNNING":
-        await terminate(engine, record.run_id, options.reason or "time_travel")
+    cut = cut_at(await _events(engine, record), options)
+    if record.status != "RUNNING":
+        return await _begin(engine, record, cut, options)
+    await terminate(engine, record.run_id, options.reason or "time_travel", makes_way=True)
+    with made_way(record):
+        return await _begin(engine, record, cut, options)
+
+
+async def _events(engine: Engine, record: RunRecord) -> Sequence[Event]:
+    return await engine.ask(partial(engine.provider.read_events, record.run_id))
+
+
+async def _begin(engine: Engine, record: RunRecord, cut: int, options: TimeTravelOptions) -> str:
     clock = engine.provider.clock
     commit = travelled(
-        await engine.ask(read),
+        await _events(engine, record),
         cut,
         uuid.uuid4().hex,
         reapply=not options.skip_writes_reapply,
@@ -123,14 +136,25 @@ def travelled(
     kept = [replace(event, run_id=run_id) for event in events[:cut]]
     ledger = Ledger(fold(kept), time=time, wall=wall, now=now)
     origin: dict[str, Any] = {"from_run_id": events[0].run_id, "events": cut, "reason": reason}
+    if earlier := fold(events).origins:
+        # The cut may lie before the event that told of them.
+        origin["origins"] = earlier
     ledger.emit("time_travelled", **origin)
     _free_rpc_locks(ledger)
     _go_on(ledger, kept)
     _time_out_again(ledger, kept)
+    _keep_parents(ledger, events[cut:])
     if reapply:
-        _reapply(ledger, events[cut:])
+        write_again(ledger, events, cut)
     settle(ledger)
     return replace(ledger.commit(), events=(*kept, *ledger.events))
+
+
+def _keep_parents(ledger: Ledger, behind: Iterable[Event]) -> None:
+    """Let those wait for the new run too who joined the old one behind the cut."""
+    for event in behind:
+        if event.kind == "parent_added" and event.payload["parent"] not in ledger.state.parents:
+            ledger.emit("parent_added", parent=event.payload["parent"])
 
 
 def _go_on(ledger: Ledger, kept: Sequence[Event]) -> None:
@@ -254,25 +278,3 @@ def _time_out_again(ledger: Ledger, kept: Sequence[Event]) -> None:
     if timeout and all(event.kind != "flow_timed_out" for event in kept):
         passed = kept[-1].time - kept[0].time
         ledger.tell(FlowTimeout(), delay=max(0.0, timeout - passed))
-
-
-def _reapply(ledger: Ledger, behind: Iterable[Event]) -> None:
-    """Write once more what outsiders wrote behind the cut."""
-    known = ledger.state.published
-    for event in behind:
-        if event.kind in EXTERNAL:
-            payload = dict(event.payload)
-            if "writes" in payload:
-                payload["writes"] = dict(_kept_writes(payload["writes"], known))
-            ledger.emit(event.kind, **payload)  # type: ignore[arg-type]  # it is one of EXTERNAL
-
-
-def _kept_writes(writes: dict[str, Any], known: int) -> Iterator[tuple[str, Any]]:
-    """Give writes without the removals of messages that this run has never had."""
-    for part, value in writes.items():
-        if part == "removed":
-            kept = [pair for pair in value if pair[1].isdecimal() and int(pair[1]) <= known]
-            if kept:
-                yield part, kept
-        else:
-            yield part, value

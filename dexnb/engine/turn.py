@@ -17,7 +17,7 @@ from dexnb.engine.moving import (
 )
 from dexnb.engine.settling import settle
 from dexnb.flow.subflow import FLOW_ID_PREFIX
-from dexnb.model.decision import Movement, movement_from
+from dexnb.model.decision import Failure, Movement, movement_from
 from dexnb.model.message import (
     ConfigChanged,
     DelayOver,
@@ -191,10 +191,18 @@ def _failed(ledger: Ledger, message: StepFailed) -> None:
         recovery=None if recovery is None else recovery.step_type,
     )
     if recovery is None:
-        close(ledger, "FAILED", "WORKER_API_FAILED", message.failure.detail)
+        close(ledger, "FAILED", "WORKER_API_FAILED", _reason(message.failure))
         return
     same_input = Movement(recovery.step_type, step.movement.input, recovery.options, recovery.plan)
     schedule(ledger, same_input, key, failure)
+
+
+def _reason(failure: Failure) -> str:
+    """Say why a Step has failed: where time ended it, the last error of its own code too."""
+    last = failure.last_error
+    if last is None:
+        return failure.detail
+    return f"{failure.detail}; the last error was {last.error_type}: {_reason(last)}"
 
 
 def _fire(ledger: Ledger, message: TimerFired) -> None:
@@ -250,7 +258,7 @@ def _time_out(ledger: Ledger, _: FlowTimeout) -> None:
 def _stop(ledger: Ledger, stop: Stop) -> None:
     status, error_type = _STOPPED[stop.type]
     ledger.emit("stop_requested", type=stop.type, reason=stop.reason)
-    close(ledger, status, error_type, stop.reason)
+    close(ledger, status, error_type, stop.reason, tells=not stop.makes_way)
 
 
 def _add_parent(ledger: Ledger, message: ParentAdded) -> None:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from dexnb.engine import capture
+from dexnb.engine import capture, failure_log
 from dexnb.engine.attempt import Attempt, Closing, Links, Payload
 from dexnb.engine.deadlines import Deadlines
 from dexnb.engine.execute import Outcome
@@ -170,8 +170,7 @@ class Worker:
         if outcome.message is None:
             error = outcome.error or asyncio.CancelledError()
             failure, retryable = failure_from_error(error)
-            after = error.after_seconds if isinstance(error, RetryAfterError) else None
-            self._fail(attempt, failure, retryable=retryable, after_seconds=after)
+            self._fail(attempt, failure, retryable=retryable, error=error)
             return
         try:
             message = NewMessage(attempt.item.run_id, encode_message(outcome.message))
@@ -274,13 +273,15 @@ class Worker:
         failure: Failure,
         *,
         retryable: bool,
-        after_seconds: float | None = None,
+        error: BaseException | None = None,
     ) -> None:
         now = self._provider.clock.now()
+        after_seconds = error.after_seconds if isinstance(error, RetryAfterError) else None
         after = after_failure(
             attempt, failure, retryable=retryable, now=now, after_seconds=after_seconds
         )
         attempt.record("attempt_ended", {"failure": asdict(failure)}, len(failure.detail))
+        failure_log.tell(attempt, after, error)
         if after.retry is not None:
             attempt.record(
                 "retry_scheduled", {"attempt": after.retry.attempt, "delay": after.delay}

@@ -10,14 +10,21 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
+from dexnb.flow.codec import is_pydantic
 from dexnb.model.shown import shown
 
+_FIX = "declare the type that is given"
+_LOST = (
+    "its class or the one that holds it stores or makes another value, as pydantic does of a "
+    "secret, so what was given would be lost; store where to find it, or let that class dump and "
+    "take back all of it"
+)
 _PLAIN = (str, int, float, bytes)
 _Part = tuple[Any, Any, str]
 
 
 def difference(given: Any, back: Any, path: str = "value") -> str | None:
-    """Say where and how a value that was read back is another one; None if it is the same.
+    """Say where and how a read value is another one, and the fix; None if it is the same.
 
     An int where a float is declared, and a subclass of a plain type, become the plain type.
     """
@@ -25,13 +32,36 @@ def difference(given: Any, back: Any, path: str = "value") -> str | None:
         return None
     kinds = type(given), type(back)
     if kinds[0] is not kinds[1] and not (_becomes(given, kinds[1]) or defined_again(*kinds)):
-        return f"{path} is {_kind(given)} and would be read back as {_kind(back)}"
+        return f"{path} is {_kind(given)} and would be read back as {_kind(back)}: {_FIX}"
     whole = isinstance(back, list | tuple | dict)
     if len(given) == len(back) if whole else _is_record(back):
         return next(filter(None, (difference(*part) for part in _parts(given, back, path))), None)
     if not whole and _same(given, back):
         return None
-    return f"{path} is {shown(given)} and would be read back as {shown(back)}"
+    if is_pydantic(type(back)):
+        return _model_difference(given, back, path)
+    fix = _LOST if kinds[0] is kinds[1] else _FIX
+    return f"{path} is {shown(given)} and would be read back as {shown(back)}: {fix}"
+
+
+def _model_difference(given: Any, back: Any, path: str) -> str | None:
+    for name in type(back).model_fields:
+        items = getattr(given, name, None), getattr(back, name, None)
+        changed = difference(*items, f"{path}.{name}")
+        if changed:
+            return changed
+    for what in ("private", "extra"):
+        lost = _lost(given, back, f"__pydantic_{what}__")
+        if lost:
+            fix = "make it a field of the model, or leave it as it is made"
+            return f"{path} is {shown(given)} and would lose its {what} {lost}: {fix}"
+    return None
+
+
+def _lost(given: Any, back: Any, name: str) -> str:
+    items, items_back = getattr(given, name, None) or {}, getattr(back, name, None) or {}
+    known = (key for key in items if key not in items_back or items[key] != items_back[key])
+    return ", ".join(map(shown, known))
 
 
 def defined_again(kind: type, other: type) -> bool:

@@ -50,7 +50,7 @@ class Attribute(KeptValue[ValueT]):
             DefinitionError: The Flow does not list this Attribute.
             ValueMappingError: What is kept is of another type.
         """
-        return context.data.attributes.get(self, self.name)
+        return self.data_of(context, "get").attributes.get(self, self.name)
 
     def set(self, context: Context, value: ValueT | None) -> None:
         """Keep a value in place of the one before; None deletes it.
@@ -59,7 +59,7 @@ class Attribute(KeptValue[ValueT]):
             DefinitionError: The Flow does not list this Attribute.
             ValueMappingError: The value is of another type or cannot be stored.
         """
-        context.data.attributes.set(self, self.name, value)
+        self.data_of(context, "set").attributes.set(self, self.name, value)
 
     def delete(self, context: Context) -> None:
         """Keep no value; there need not be one.
@@ -67,7 +67,7 @@ class Attribute(KeptValue[ValueT]):
         Raises:
             DefinitionError: The Flow does not list this Attribute.
         """
-        context.data.attributes.delete(self, self.name)
+        self.data_of(context, "delete").attributes.delete(self, self.name)
 
     def lock(self) -> AttributeLock:
         """Give what a Step or an RPC names, so that no other holds this lock beside it."""
@@ -112,7 +112,7 @@ class AttributeMap(KeptValue[ValueT], MapDefinition[ValueT]):
             DefinitionError: The Flow does not list this map, or the instance cannot be a name.
             ValueMappingError: What is kept is of another type.
         """
-        return context.data.attributes.get(self, self.physical_name(instance))
+        return self.data_of(context, "get").attributes.get(self, self.physical_name(instance))
 
     def set(self, context: Context, instance: str, value: ValueT | None) -> None:
         """Keep a value for an instance; None deletes it. Needs no load.
@@ -121,7 +121,7 @@ class AttributeMap(KeptValue[ValueT], MapDefinition[ValueT]):
             DefinitionError: The Flow does not list this map, or the instance cannot be a name.
             ValueMappingError: The value is of another type or cannot be stored.
         """
-        context.data.attributes.set(self, self.physical_name(instance), value)
+        self.data_of(context, "set").attributes.set(self, self.physical_name(instance), value)
 
     def delete(self, context: Context, instance: str) -> None:
         """Keep no value for an instance. Needs no load.
@@ -129,7 +129,7 @@ class AttributeMap(KeptValue[ValueT], MapDefinition[ValueT]):
         Raises:
             DefinitionError: The Flow does not list this map, or the instance cannot be a name.
         """
-        context.data.attributes.delete(self, self.physical_name(instance))
+        self.data_of(context, "delete").attributes.delete(self, self.physical_name(instance))
 
     def get_map_size(self, context: Context) -> int:
         """Count the instances that have a value.
@@ -138,7 +138,7 @@ class AttributeMap(KeptValue[ValueT], MapDefinition[ValueT]):
             AttributeMapNotLoadedError: The method's options do not load the whole map.
             DefinitionError: The Flow does not list this map.
         """
-        return len(context.data.attributes.instances(self))
+        return len(self.data_of(context, "get_map_size").attributes.instances(self))
 
     def get_all_instance_keys(self, context: Context) -> tuple[str, ...]:
         """Give the instances that have a value, in order.
@@ -147,7 +147,7 @@ class AttributeMap(KeptValue[ValueT], MapDefinition[ValueT]):
             AttributeMapNotLoadedError: The method's options do not load the whole map.
             DefinitionError: The Flow does not list this map.
         """
-        return context.data.attributes.instances(self)
+        return self.data_of(context, "get_all_instance_keys").attributes.instances(self)
 
     def load(self, instance: str) -> AttributeMapLoad:
         """Give what a Step or an RPC names to read one instance without the whole map."""

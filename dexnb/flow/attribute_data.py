@@ -39,13 +39,15 @@ class AttributeData:
 
         Raises:
             AttributeMapNotLoadedError: It belongs to a map that is not loaded.
+            ContextCallError: The call has ended.
             DefinitionError: The Flow does not list the definition.
             ValueMappingError: What is kept is of another type.
         """
         self._persistence.check(definition)
+        operation = f"{definition.kind} {physical} get"
+        self._phase.check_open(operation)
         if isinstance(definition, AttributeMap):
             self._check_loaded(definition, physical)
-        operation = f"{definition.kind} {physical} get"
         return definition.decode(self._values.get(physical), operation)
 
     def set(self, definition: KeptValue[Any], physical: str, value: Any) -> None:
@@ -88,9 +90,11 @@ class AttributeData:
 
         Raises:
             AttributeMapNotLoadedError: The whole map is not loaded.
+            ContextCallError: The call has ended.
             DefinitionError: The Flow does not list the map.
         """
         self._persistence.check(definition)
+        self._phase.check_open(f"{definition.kind} {definition.name} get_all_instance_keys")
         prefix = whole_map(definition.name)
         self._check_loaded(definition, prefix)
         found = (instance_of(name) for name in self._values if name.startswith(prefix))

@@ -117,6 +117,13 @@ class AttributeMatch:
         check(self.operand, attribute.value_type, operation)
 
 
+def no_match(given: Any) -> DefinitionError:
+    """Give the error for a value that stands where a client's match must."""
+    form = "(flow_id, attribute, match) or (flow_id, attribute_map, instance, match)"
+    fix = f"give AttributeMatch.equal_to({shown(given)}), as {form}"
+    return DefinitionError(f"wait_for_attribute_match match is {shown(given)}: {fix}")
+
+
 def _equal(value: Any, operand: Any) -> bool:
     # True is 1 for Python, and another value for whoever waits.
     return isinstance(value, bool) == isinstance(operand, bool) and bool(value == operand)

@@ -1,4 +1,4 @@
-"""`CallPhase`: whether a call can still write, asked by everything that it writes to."""
+"""`CallPhase`: whether a call goes on, asked by everything that it reads and writes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class CallPhase:
         self.ended = False
 
     def check_open(self, operation: str) -> None:
-        """Refuse a write that nobody would hand on: of a task or thread that was left behind.
+        """Refuse a task or thread that was left behind: its writes would be lost.
 
         Raises:
             ContextCallError: The call has ended.
         """
         if self.ended:
-            raise ContextCallError(operation, "the method has ended: await what writes inside it")
+            raise ContextCallError(operation, "the method has ended: await what uses its context")

@@ -45,7 +45,7 @@ class Channel(Definition[ValueT]):
             DefinitionError: The Flow does not list this Channel.
             ValueMappingError: The value is of another type or cannot be stored.
         """
-        context.data.channels.publish(self, self.name, value)
+        self.data_of(context, "publish").channels.publish(self, self.name, value)
 
     def delete(self, context: Context, message_id: str) -> None:
         """Drop a pending message; best effort, since another Step may take it first.
@@ -53,7 +53,7 @@ class Channel(Definition[ValueT]):
         Raises:
             DefinitionError: The Flow does not list this Channel, or the id is no non-empty str.
         """
-        context.data.channels.remove(self, self.name, message_id)
+        self.data_of(context, "delete").channels.remove(self, self.name, message_id)
 
     def size(self, context: Context) -> int:
         """Count the pending messages, those that this method published too.
@@ -61,7 +61,7 @@ class Channel(Definition[ValueT]):
         Raises:
             DefinitionError: The Flow does not list this Channel.
         """
-        return context.data.channels.size(self, self.name)
+        return self.data_of(context, "size").channels.size(self, self.name)
 
     def pending_messages(self, context: Context) -> tuple[ChannelMessage[ValueT], ...]:
         """Give the messages that were pending when the method was scheduled, oldest first.
@@ -95,7 +95,7 @@ class Channel(Definition[ValueT]):
             DefinitionError: The Flow does not list this Channel.
             ValueMappingError: A message is of another type.
         """
-        return context.data.channels.taken(self, self.name)
+        return self.data_of(context, "results").channels.taken(self, self.name)
 
     def for_one(self, *, condition_id: str | None = None) -> ChannelCondition:
         """Wait for one message and take it."""
@@ -128,7 +128,8 @@ def pending(
     context: Context, definition: Definition[ValueT], physical: str
 ) -> tuple[ChannelMessage[ValueT], ...]:
     """Give the loaded messages of a Channel or an instance."""
-    messages = context.data.channels.pending(definition, physical)
+    data = definition.data_of(context, "pending_messages")
+    messages = data.channels.pending(definition, physical)
     return tuple(ChannelMessage(message_id, value) for message_id, value in messages)
 
 
@@ -140,8 +141,9 @@ def found(
     Raises:
         DefinitionError: The id is no non-empty str.
     """
+    data = definition.data_of(context, "find_pending_message")
     check_word(f"{definition.kind} {physical} find_pending_message message_id", message_id)
-    messages = context.data.channels.pending(definition, physical, only=message_id)
+    messages = data.channels.pending(definition, physical, only=message_id)
     return next((ChannelMessage(*message) for message in messages), None)
 
 

@@ -73,9 +73,11 @@ class ChannelData:
         """Count what is pending, with own publishes and without own removals of loaded messages.
 
         Raises:
+            ContextCallError: The call has ended.
             DefinitionError: The Flow does not list the definition.
         """
         self._persistence.check(definition)
+        self._phase.check_open(f"{definition.kind} {physical} size")
         return self._sizes.get(physical, 0)
 
     def pending(
@@ -85,12 +87,14 @@ class ChannelData:
 
         Raises:
             ChannelMessagesNotLoadedError: They are not loaded.
+            ContextCallError: The call has ended.
             DefinitionError: The Flow does not list the definition.
             ValueMappingError: A message is of another type.
         """
         self._persistence.check(definition)
-        self._check_loaded(definition, physical)
         operation = f"{definition.kind} {physical} pending_messages"
+        self._phase.check_open(operation)
+        self._check_loaded(definition, physical)
         return [
             (message_id, decode(document, definition.value_type, operation))
             for message_id, document in self._messages.get(physical, ())
@@ -101,12 +105,13 @@ class ChannelData:
         """Give what the wait took.
 
         Raises:
-            ContextCallError: There can be no wait here.
+            ContextCallError: There can be no wait here, or the call has ended.
             DefinitionError: The Flow does not list the definition.
             ValueMappingError: A message is of another type.
         """
         self._persistence.check(definition)
         operation = f"{definition.kind} {physical} results"
+        self._phase.check_open(operation)
         if self._results is None:
             raise ContextCallError(operation, "only the wait of a Step takes messages")
         return tuple(
@@ -118,9 +123,11 @@ class ChannelData:
         """Give the instances of a map that have pending messages, in order.
 
         Raises:
+            ContextCallError: The call has ended.
             DefinitionError: The Flow does not list the map.
         """
         self._persistence.check(definition)
+        self._phase.check_open(f"{definition.kind} {definition.name} get_all_instance_keys")
         prefix = whole_map(definition.name)
         found = (
             instance_of(name)

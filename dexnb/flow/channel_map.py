@@ -37,7 +37,7 @@ class ChannelMap(MapDefinition[ValueT]):
             DefinitionError: The Flow does not list this map.
             ValueMappingError: The value is of another type or cannot be stored.
         """
-        context.data.channels.publish(self, self.physical_name(instance), value)
+        self.data_of(context, "publish").channels.publish(self, self.physical_name(instance), value)
 
     def delete(self, context: Context, instance: str, message_id: str) -> None:
         """Drop a pending message; best effort, since another Step may take it first.
@@ -45,7 +45,8 @@ class ChannelMap(MapDefinition[ValueT]):
         Raises:
             DefinitionError: The Flow does not list this map, or the id is no non-empty str.
         """
-        context.data.channels.remove(self, self.physical_name(instance), message_id)
+        data = self.data_of(context, "delete")
+        data.channels.remove(self, self.physical_name(instance), message_id)
 
     def size(self, context: Context, instance: str) -> int:
         """Count the pending messages of the instance, those that this method published too.
@@ -53,7 +54,7 @@ class ChannelMap(MapDefinition[ValueT]):
         Raises:
             DefinitionError: The Flow does not list this map.
         """
-        return context.data.channels.size(self, self.physical_name(instance))
+        return self.data_of(context, "size").channels.size(self, self.physical_name(instance))
 
     def pending_messages(
         self, context: Context, instance: str
@@ -89,7 +90,7 @@ class ChannelMap(MapDefinition[ValueT]):
             DefinitionError: The Flow does not list this map.
             ValueMappingError: A message is of another type.
         """
-        return context.data.channels.taken(self, self.physical_name(instance))
+        return self.data_of(context, "results").channels.taken(self, self.physical_name(instance))
 
     def get_map_size(self, context: Context) -> int:
         """Count the instances that have pending messages. Needs no load.
@@ -97,7 +98,7 @@ class ChannelMap(MapDefinition[ValueT]):
         Raises:
             DefinitionError: The Flow does not list this map.
         """
-        return len(context.data.channels.instances(self))
+        return len(self.data_of(context, "get_map_size").channels.instances(self))
 
     def get_all_instance_keys(self, context: Context) -> tuple[str, ...]:
         """Give the instances that have pending messages, in order. Needs no load.
@@ -105,7 +106,7 @@ class ChannelMap(MapDefinition[ValueT]):
         Raises:
             DefinitionError: The Flow does not list this map.
         """
-        return context.data.channels.instances(self)
+        return self.data_of(context, "get_all_instance_keys").channels.instances(self)
 
     def load_messages(self, instance: str) -> ChannelMapLoad:
         """Give what a Step or an RPC names to read one instance without the whole map."""

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dexnb.errors import DefinitionError
 from dexnb.flow.output import OMITTED, StepOutput
+from dexnb.model.shown import shown
 
 if TYPE_CHECKING:
     from dexnb.flow.data import FlowData
@@ -158,3 +160,16 @@ class AsyncContext(Context):
             ValueMappingError: The value cannot be stored; the checkpoint before it stays.
             asyncio.CancelledError: The attempt is over.
         """
+
+
+def checked(context: Context, operation: str) -> Context:
+    """Give back the context of a call that works through one.
+
+    Raises:
+        DefinitionError: It is none.
+    """
+    given: object = context
+    if not isinstance(given, Context):
+        fix = "give the context that the method got"
+        raise DefinitionError(f"{operation} context is {shown(given)}: {fix}")
+    return given

@@ -58,9 +58,10 @@ class FlowData:
         """Give what the wait gave.
 
         Raises:
-            ContextCallError: There can be no wait here.
+            ContextCallError: There can be no wait here, or the call has ended.
         """
         self._check_in_step(operation)
+        self._phase.check_open(operation)
         return self._results
 
     def set_local(self, key: str, value: Any) -> None:
@@ -81,11 +82,12 @@ class FlowData:
         """Give a value that this Step execution has set, or None.
 
         Raises:
-            ContextCallError: This is no Step.
+            ContextCallError: This is no Step, or the call has ended.
             ValueMappingError: The value is no `value_type`.
         """
         operation = "get_step_execution_local"
         self._check_in_step(operation)
+        self._phase.check_open(operation)
         document = self._locals.get(key)
         if document is None:
             return None
@@ -119,7 +121,7 @@ class FlowData:
         return {key: part for key, part in document.items() if part}
 
     def close(self) -> None:
-        """Refuse every later write: nobody would take it."""
+        """Refuse every later call: nobody would take its writes."""
         self._phase.ended = True
 
     def _check_in_step(self, operation: str) -> None:

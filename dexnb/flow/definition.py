@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args, get_origin
 
 from dexnb.errors import DefinitionError
+from dexnb.flow.context import Context, checked
 from dexnb.flow.name import name_fix
 from dexnb.flow.physical import instance_name
 from dexnb.flow.shape import is_any, is_union, name_of, unwrap
 from dexnb.model.shown import shown
+
+if TYPE_CHECKING:
+    from dexnb.flow.data import FlowData
 
 ValueT = TypeVar("ValueT")
 
@@ -44,6 +48,14 @@ class Definition(Generic[ValueT]):
                 f"{self.kind} {self.name} value_type is {shown(self.value_type)}: "
                 "give a type such as str, JobStatus or list[int]"
             )
+
+    def data_of(self, context: Context, method: str) -> FlowData:
+        """Give what a method of this definition works through.
+
+        Raises:
+            DefinitionError: It was given no context.
+        """
+        return checked(context, f"{self.kind} {self.name} {method}").data
 
     def __repr__(self) -> str:
         """Show the definition."""

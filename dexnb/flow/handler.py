@@ -108,7 +108,10 @@ def read_signature(method: Callable[..., Any], where: str, form: Form) -> Signat
     if not callable(method):
         return Signature("sync", (), {}, [Problem(where, shown(method), "write a method")])
     mode, problems = _mode(method, where)
-    names = _parameters(method)
+    try:
+        names = _parameters(method)
+    except ValueError:
+        return Signature(mode, (), {}, [*problems, _without_self(method, where, form)])
     if names is None or len(names) not in form.counts:
         written = f"{where.rpartition('.')[2]}{inspect.signature(method)}"
         problems.append(Problem(where, written, f"take {form.parameters}, nothing else"))
@@ -132,8 +135,18 @@ def _mode(method: Callable[..., Any], where: str) -> tuple[Mode, list[Problem]]:
     return ("generator" if inspect.isgeneratorfunction(method) else "sync"), []
 
 
+def _without_self(method: Callable[..., Any], where: str, form: Form) -> Problem:
+    name = where.rpartition(".")[2]
+    written = f"{getattr(method, '__name__', name)}(), which takes no self"
+    return Problem(where, written, f"write def {name}{form.parameters}")
+
+
 def _parameters(method: Callable[..., Any]) -> tuple[str, ...] | None:
-    """Give the names of the parameters, or None if some are not given by their place."""
+    """Give the names of the parameters, or None if some are not given by their place.
+
+    Raises:
+        ValueError: It is bound, and has no parameter for self.
+    """
     parameters = list(inspect.signature(method).parameters.values())
     names = tuple(each.name for each in parameters if each.kind in _POSITIONAL)
     return names if len(parameters) == len(names) else None

@@ -14,6 +14,7 @@ from dexnb.flow.registry import RegisteredFlow, RegisteredStep
 from dexnb.flow.rpc_mapping import map_rpc_input, map_rpc_plan, map_rpc_result
 from dexnb.flow.starting import map_start
 from dexnb.flow.typed import check_own
+from dexnb.flow.wait import Wait
 from dexnb.flow.waiting import map_wait
 from dexnb.model.decision import Decision, DecisionKind, Failure, Movement
 from dexnb.model.shown import cut, shown
@@ -52,6 +53,7 @@ def map_decision(decision: Any, flow: RegisteredFlow, step: RegisteredStep) -> D
 def _map_decision(decision: Any, flow: RegisteredFlow) -> Decision:
     if not isinstance(decision, StepDecision):
         detail = f"execute must return StepDecision, got {type(decision).__name__}: "
+        detail += "a Wait is returned by wait_for; " if isinstance(decision, Wait) else ""
         detail += "return go_to(...), graceful_complete(...) or another decision"
         raise DefinitionError(detail)
     if decision.kind not in get_args(DecisionKind):

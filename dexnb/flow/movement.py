@@ -13,7 +13,7 @@ from dexnb.flow.recovery import recovery_problems, with_recovery_plan
 from dexnb.flow.registry import RegisteredFlow, RegisteredStep
 from dexnb.flow.resolve import Resolver, step_type_of
 from dexnb.flow.timeout_step import SYSTEM_PREFIX
-from dexnb.flow.typed import check
+from dexnb.flow.typed import check_input
 from dexnb.model.decision import Movement
 from dexnb.model.settings import StepSettings
 from dexnb.model.shown import shown
@@ -80,7 +80,7 @@ def map_input(value: Any, flow: RegisteredFlow, step: RegisteredStep) -> Any:
         ValueMappingError: It is of another type, or cannot be stored.
     """
     operation = f"input of {flow.flow_type}.{step.step_type}"
-    document = check(value, step.handler.input_type, operation)
+    document = check_input(value, step.handler.input_type, operation)
     text_of(document, operation)
     return document
 

@@ -39,7 +39,8 @@ class FlowResult:
         run_id: The run.
         status: RUNNING, COMPLETED, FAILED, CANCELED or TERMINATED.
         completions: The ends of its branches, in order.
-        error_type: STEP_DECISION_FAILED, WORKER_API_FAILED, CLIENT_API_FAILED or INTERNAL.
+        error_type: Why it failed, by `FlowErrorType`'s names, or FLOW_TIMEOUT if its timeout
+            canceled it; else empty.
         error_message: The same in words.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from typing import Any, Generic, TypeVar, overload
 
@@ -91,7 +91,10 @@ def rpc(handler: Any = None, **options: Any) -> Any:  # noqa: D417 - the options
         timeout: Longest run of one call.
         lock_attributes: Attributes that no other method holds meanwhile; a call that cannot have
             them at once is refused.
-        is_transactional: Whether its writes count only if nothing has changed meanwhile.
+        is_transactional: Whether its writes count only if nothing has changed meanwhile; else it is
+            run again, a few times and after short pauses. Any event of the run counts, so that a
+            busy one outruns it each time: let it and the Steps that write lock the same Attributes
+            there, which keeps their values together without this flag.
         load_attribute_maps: Maps to load with all their instances.
         load_attribute_map_instances: Single instances, from `AttributeMap.load(...)`.
         load_channels: Channels whose pending messages are read.
@@ -99,12 +102,23 @@ def rpc(handler: Any = None, **options: Any) -> Any:  # noqa: D417 - the options
         load_channel_map_instances: Single ones, from `ChannelMap.load_messages(...)`.
 
     Raises:
-        DefinitionError: What stands under it is no method.
+        DefinitionError: What stands under it is no method, or there is no such option.
     """
+    _check_known(options)
     given = RpcOptions(**options)
     if handler is None:
         return lambda method: _mark(method, given)
     return _mark(handler, given)
+
+
+def _check_known(options: dict[str, Any]) -> None:
+    known = [field.name for field in fields(RpcOptions)]
+    for name in options:
+        if name not in known:
+            raise DefinitionError(
+                f"@rpc option {name} is not there: leave it out, or give one of its options: "
+                f"{', '.join(known)}"
+            )
 
 
 def _mark(method: Any, options: RpcOptions) -> Any:
@@ -125,14 +139,16 @@ def options_of(method: Any) -> RpcOptions | None:
 
 
 def rpc_name(method: Any) -> str:
-    """Give the name under which a marked method is called.
+    """Give the name under which a marked method is called; a name is one itself.
 
     Raises:
         DefinitionError: It is no RPC.
     """
+    if isinstance(method, str):
+        return method
     options = options_of(method)
     if options is None:
-        fix = "give a method of your Flow that stands under @rpc, such as YourFlow.method"
+        fix = "give a method of your Flow that stands under @rpc, as YourFlow.method, or its name"
         raise DefinitionError(f"rpc_method is {shown(method)}: {fix}")
     return str(method.__name__ if options.name is None else options.name)
 

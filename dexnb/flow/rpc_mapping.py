@@ -12,7 +12,7 @@ from dexnb.flow.plan import PlanReader, need_problems
 from dexnb.flow.registry import RegisteredFlow
 from dexnb.flow.rpc import RPCInvokeOptions, RPCResult
 from dexnb.flow.rpc_reader import RegisteredRpc
-from dexnb.flow.typed import check
+from dexnb.flow.typed import check, check_input
 from dexnb.model.decision import Movement
 from dexnb.model.shown import shown
 
@@ -74,7 +74,7 @@ def map_rpc_input(value: Any, rpc: RegisteredRpc, flow: RegisteredFlow) -> Any:
         ValueMappingError: It is of another type, or cannot be stored.
     """
     operation = f"input of {flow.flow_type}.{rpc.method}"
-    document = check(value, rpc.input_type, operation)
+    document = check_input(value, rpc.input_type, operation)
     text_of(document, operation)
     return document
 

@@ -48,7 +48,7 @@ def map_start(
         ValueMappingError: The input does not fit the start Step or cannot be stored.
     """
     reader = StartReader(flow, f"{flow.flow_type}.options")
-    given = options or StartFlowOptions()
+    given = StartFlowOptions() if options is None else options
     if not isinstance(given, StartFlowOptions):
         fix = "give StartFlowOptions or None"
         reader.problems.append(Problem(f"{flow.flow_type}.options", shown(given), fix))

@@ -11,6 +11,7 @@ from typing import Any, Generic, Never, TypeVar
 from dexnb.errors import DefinitionError
 from dexnb.flow.options import StepOptions
 from dexnb.flow.wait import Wait
+from dexnb.model.shown import shown
 
 InputT = TypeVar("InputT")
 StartT = TypeVar("StartT")
@@ -43,21 +44,33 @@ class Step(ABC, Generic[InputT]):
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class StepList(Generic[StartT]):
     """The Steps of a Flow: instances here, classes in decisions.
 
     Begin with `StepList.start_step(...)` and add the rest: `.other_steps(...)`.
 
     Raises:
-        DefinitionError: A maker of lists was called on a list, whose Steps would be lost.
+        DefinitionError: The class was given Steps one by one; or a maker of lists was called on a
+            list, whose Steps would be lost.
     """
 
-    start: Step[StartT] | None = None
-    others: tuple[Step[Any], ...] = ()
+    start: Step[StartT] | None
+    others: tuple[Step[Any], ...]
 
-    def __post_init__(self) -> None:
-        """Let the makers be called on the class only."""
+    def __init__(
+        self,
+        start: Step[StartT] | None = None,
+        others: tuple[Step[Any], ...] = (),
+        *more: Step[Any],
+    ) -> None:
+        """Hold a start Step and the others, and let the makers be called on the class only."""
+        if more or not isinstance(others, tuple | list):
+            fix = "write StepList.start_step(YourStep()).other_steps(OtherStep())"
+            given = (others, *more) if more else others
+            raise DefinitionError(f"StepList others is {shown(given)}: {fix}")
+        object.__setattr__(self, "start", start)
+        object.__setattr__(self, "others", others)
         for name in ("empty", "start_step", "without_start_step"):
             object.__setattr__(self, name, partial(_refuse_to_begin_again, name))
 

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, get_origin
 
 from dexnb.errors import DefinitionError
 from dexnb.flow.codec import natural, text_of
-from dexnb.flow.context import Context
+from dexnb.flow.context import Context, checked
 from dexnb.flow.name import name_fix
 from dexnb.flow.output import StepOutput
 from dexnb.flow.shape import is_any, name_of, unwrap
@@ -53,11 +53,13 @@ class Stream(Generic[ValueT]):
         not the Step.
 
         Raises:
+            DefinitionError: The context is none.
             ValueMappingError: The value is of another type, cannot be stored, or is larger than
                 `MAX_MESSAGE_BYTES`.
             asyncio.CancelledError: The attempt is over.
         """
         operation = f"Stream {self.name} write"
+        context = checked(context, operation)
         document = check(value, self.value_type, operation)
         return context.write_stream(self, text_of(document, operation, MAX_MESSAGE_BYTES))
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 from dexnb.errors import ContextCallError, DefinitionError
 from dexnb.flow.attribute import Attribute, AttributeMap
 from dexnb.flow.condition import Condition, condition_id_of
-from dexnb.flow.context import Context
+from dexnb.flow.context import Context, checked
 from dexnb.flow.flow import Flow
 from dexnb.flow.flow_config import FlowConfig
 from dexnb.flow.options import RetryPolicy
@@ -31,10 +31,14 @@ ValueT = TypeVar("ValueT")
 
 
 class SubFlowReusePolicy(Enum):
-    """What happens if this wait has started that SubFlow before, as after a retry.
+    """What happens if a run from which this one was time-travelled has started that SubFlow.
 
     RESTART_IF_PREVIOUS_EXITS_ABNORMALLY goes on with one that runs or has completed, and starts
     another in place of one that failed, was cancelled or terminated.
+
+    What any other run has started under that flow id, such as an earlier run of the same parent,
+    never counts: another is started in its place, and what still runs is terminated. Only if
+    another open run waits for it is the start refused with a DefinitionError, which fails the Flow.
     """
 
     RESTART_IF_PREVIOUS_EXITS_ABNORMALLY = "restart_if_previous_exits_abnormally"
@@ -51,7 +55,7 @@ class SubFlowOptions(WithAttributes):
         start_delay: The same.
         retry_policy: The same.
         config_override: The same.
-        reuse_policy: What happens if this wait has started that SubFlow before.
+        reuse_policy: What happens if the SubFlow was started before a time travel.
         condition_id: Names the condition within its Wait.
     """
 
@@ -142,6 +146,7 @@ class SubFlow:
 
         Raises:
             ContextCallError: The wait has no SubFlow of that index, or this is no execute.
+            DefinitionError: The context is none.
         """
         return result_from(_raw(context, index, "SubFlow.get_condition_results"))
 
@@ -151,13 +156,14 @@ class SubFlow:
 
         Raises:
             ContextCallError: The wait has no SubFlow of that index, or this is no execute.
+            DefinitionError: The context is none.
         """
         flow_id: str = _raw(context, index, "SubFlow.get_flow_id").get("flow_id", "")
         return flow_id
 
 
 def _raw(context: Context, index: Any, operation: str) -> dict[str, Any]:
-    subflows = context.data.wait_results(operation).subflows
+    subflows = checked(context, operation).data.wait_results(operation).subflows
     if type(index) is not int or not 0 <= index < len(subflows):
         last = f"from 0 to {len(subflows) - 1}" if subflows else "the wait has no SubFlow"
         raise ContextCallError(operation, f"index is {shown(index)}: give one, {last}")

@@ -43,8 +43,25 @@ def check(value: Any, type_: Any, operation: str) -> Any:
     document = encode(value, operation)
     changed = difference(value, decode(document, declared, operation))
     if changed:
-        raise ValueMappingError(operation, f"{changed}: declare the type that is given")
+        raise ValueMappingError(operation, changed)
     return document
+
+
+def check_input(value: Any, type_: Any, operation: str) -> Any:
+    """Encode an input as `check` does; say of a missing or needless one that it is that.
+
+    Raises:
+        ValueMappingError: It does not fit, or cannot be stored.
+    """
+    if unwrap(type_) is type(None) and value is not None:
+        raise ValueMappingError(operation, f"takes no input, got {name_of(type(value))}")
+    try:
+        return check(value, type_, operation)
+    except ValueMappingError:
+        if value is not None:
+            raise
+        wanted = f"an input of type {name_of(unwrap(type_))} is required, got None"
+        raise ValueMappingError(operation, wanted) from None
 
 
 def check_own(value: Any, operation: str) -> Any:

@@ -76,9 +76,10 @@ class KnobValues:
             fed = {feed for constant in node.constants for feed in constant.feeds}
             polls = "sleep" in fed
             for option in OFFERED:
+                name = f"{node.name}.{option}"
                 wanted = option in node.given or (polls and option == "heartbeat_timeout")
-                if wanted and option not in fed:
-                    yield f"{node.name}.{option}"
+                if (wanted or name in self._overrides) and option not in fed:
+                    yield name
 
     def knows(self, name: str) -> bool:
         """Tell whether a run may override this."""

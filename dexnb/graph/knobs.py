@@ -13,6 +13,7 @@ from dexnb.model.budget import MARGIN, Budget, seconds_text, worst_case
 from dexnb.model.flow_graph import FlowGraph, Node
 from dexnb.model.knob import Knob
 from dexnb.model.settings import MINIMUM_HEARTBEAT_TIMEOUT, RetrySettings
+from dexnb.model.shown import shown
 
 LONGEST = 36500 * 86400.0
 """A hundred years: what an option is cut to as well."""
@@ -89,24 +90,34 @@ def check_knob(
     """
     before = KnobValues(graph, overrides, margin)
     if not before.knows(name):
-        known = ", ".join(before.names) or "none"
-        message = f"{graph.name} has no knob {name!r}; its knobs: {known}"
-        raise DefinitionError(message)
+        raise DefinitionError(f"{graph.name} has no knob {shown(name)}; {_known(before)}")
     number = _number(name, value, count=before.is_count(name))
     after = KnobValues(graph, {**overrides, name: number}, margin)
-    problem = _too_small(after, name, minimum_heartbeat) or (window and after.problem(name))
+    least = knob_range(before, name, minimum_heartbeat).minimum if window else minimum_heartbeat
+    problem = _too_small(after, name, minimum_heartbeat, least) or (window and after.problem(name))
     if problem:
         message = f"{name} is {number:g}: {problem}"
         raise DefinitionError(message)
     return number
 
 
-def _too_small(values: KnobValues, name: str, minimum_heartbeat: float) -> str:
+def _known(values: KnobValues) -> str:
+    known = f"its knobs: {', '.join(values.names) or 'none'}"
+    if not values.steps:
+        return known
+    step, (first, *others) = values.steps[0].name, OPTIONS
+    return f"{known}; and of each Step these, as {step}.{first}: {', '.join((first, *others))}"
+
+
+def _too_small(values: KnobValues, name: str, minimum_heartbeat: float, least: float) -> str:
+    """Say that a value would shorten a heartbeat_timeout too much; `least` is the knob's own."""
     for node in values.touched(name):
         heartbeat = values.option(node, "heartbeat_timeout")
         if heartbeat < minimum_heartbeat and values.moves(node, "heartbeat_timeout", name):
-            would = f"{node.name}.heartbeat_timeout would be {seconds_text(heartbeat)}"
-            return f"{would}; give at least {minimum_heartbeat:g} s"
+            option = f"{node.name}.heartbeat_timeout"
+            would = "" if name == option else f"{option} would be {seconds_text(heartbeat)}; "
+            rises = values.slope(node, "heartbeat_timeout", name) > 0
+            return f"{would}give at least {least if rises else minimum_heartbeat:g} s"
     return ""
 
 
@@ -167,9 +178,9 @@ def _backoff(node: Node, attempts: int) -> str:
     """Write the delays between attempts: `1 s, 2 s backoff`."""
     settings = node.settings or {}
     retry = RetrySettings(**settings["retry"])
-    shown = min(attempts - 1, 3) if attempts else 3
-    delays = [seconds_text(retry.delay_after(number)) for number in range(1, shown + 1)]
-    more = " …" if not attempts or attempts - 1 > shown else ""
+    count = min(attempts - 1, 3) if attempts else 3
+    delays = [seconds_text(retry.delay_after(number)) for number in range(1, count + 1)]
+    more = " …" if not attempts or attempts - 1 > count else ""
     return f"{', '.join(delays)}{more} backoff" if delays else "no retry"
 
 

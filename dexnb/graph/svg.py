@@ -148,7 +148,7 @@ class _Drawing:
             return "".join(parts)
         if node.start:
             parts.append(_start_mark(box))
-        chips = escaped(_chips(node), 80)
+        chips = _titled(escaped(_chips(node), 80), _chips_title(node))
         parts.append(f'<text class="s" x="{box.x + 12:g}" y="{box.y + 41:g}">{chips}</text>')
         y = box.y + _TITLE
         if node.waits:
@@ -271,6 +271,27 @@ def _chips(node: Node) -> str:
         f"↻ {tries}" if tries else f"↻ {seconds_text(retry['total_duration'])}",
     ]
     return " · ".join(parts)
+
+
+def _chips_title(node: Node) -> str:
+    """Say what each of a Step's settings is."""
+    settings: dict[str, Any] = node.settings or {}
+    if not settings:
+        return ""
+    retry = settings["retry"]
+    tries, total = retry["maximum_attempts"], seconds_text(retry["total_duration"])
+    limit = f"{tries} attempts, and no retry after {total}"
+    longest = seconds_text(settings["execute_method_timeout"])
+    parts = [
+        f"execute_method_timeout {longest}: one attempt at most",
+        f"♥ heartbeat_timeout {seconds_text(settings['heartbeat_timeout'])}: silence at most",
+        f"↻ execute_retry {limit if tries else f'{total}: no retry after that'}",
+    ]
+    return " · ".join(parts)
+
+
+def _titled(text: str, title: str) -> str:
+    return f"<title>{escaped(title, 300)}</title>{text}" if title else text
 
 
 def _rect(kind: str, x: float, y: float, width: float, height: float, round_: float) -> str:

@@ -33,7 +33,7 @@ class LabKnobs:
 
     def adopt(self, graph: FlowGraph, overrides: Mapping[str, Any]) -> None:
         """Begin with a run's values, as far as the code of today knows them."""
-        known = {knob.name for knob in find_knobs(graph)}
+        known = {knob.name for knob in find_knobs(graph, overrides)}
         self._chosen = {name: value for name, value in overrides.items() if name in known}
         self._shown = None
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from dexnb.jupyter.errands import Errands
 from dexnb.jupyter.feed import SessionFeed
 from dexnb.jupyter.findings import finding, window_findings
 from dexnb.jupyter.knobs import LabKnobs
+from dexnb.jupyter.maker import made_by
 from dexnb.jupyter.outcome import Outcome
 from dexnb.jupyter.outputs import Bundle, Outputs
 from dexnb.jupyter.picture import picture_html
@@ -44,6 +45,8 @@ class Lab:
     """A Flow, its runs under one flow id, and their page; make one with `dexnb.lab(...)`.
 
     Show it as the last expression of a cell. It never blocks the kernel: the run is elsewhere.
+    `start()` begins a run, or goes on with the open one; `await lab.wait()` gives its result;
+    `stop()` cancels it. `run` is that `Run`, None before the first one: a value, not to be called.
 
     Args:
         flow: A Flow, or what makes one: a class or a function. Made anew for each run, a Flow
@@ -95,18 +98,18 @@ class Lab:
         An open run keeps its input; `other_input` and the page tell of another one.
 
         Raises:
+            DefinitionError: It is no Flow, and makes none.
             FlowDefinitionError: The Flow cannot be used; lists every problem.
             ValueMappingError: The input does not fit the start Step.
         """
         with self._lock:
-            make: Callable[[], Flow[Any]] = (lambda: flow) if isinstance(flow, Flow) else flow
-            made = make()
+            made = made_by(flow)
             minimum = self.session.options.minimum_heartbeat_timeout.total_seconds()
             registered = read_flow(made, minimum_heartbeat=minimum)
             if not self._is_subflow:
                 map_start(registered, self.flow_id, input)
             self.session.register(made)
-            self._make, self.flow = make, made
+            self._make, self.flow = partial(made_by, flow), made
             self.input = input
             self._jobs = jobs
             self._knobs.margin = margin
@@ -269,10 +272,6 @@ class Lab:
         self._waits += 1
         try:
             result = await self.run.wait(timeout)
-        except asyncio.CancelledError:
-            # Anew, so that an interrupted cell shows these few lines and not the loop's.
-            message = f"the wait was interrupted; {self.flow_id} runs on"
-            raise asyncio.CancelledError(message) from None
         finally:
             self._waits -= 1
         # By the cell itself: what executes notebooks takes nothing from between the cells.

@@ -13,6 +13,7 @@ from dexnb.engine import Session
 from dexnb.errors import DexnbWarning
 from dexnb.flow.flow import Flow
 from dexnb.jupyter.lab import Lab
+from dexnb.jupyter.maker import made_by
 from dexnb.model.budget import MARGIN
 
 _labs: dict[tuple[int, str], tuple[Session, Lab]] = {}
@@ -47,11 +48,11 @@ def lab(
         start: Start a run, if none is open.
 
     Raises:
-        FlowDefinitionError: The Flow cannot be used; lists every problem.
+        DefinitionError: It is no Flow, makes none, or cannot be used; lists every problem then.
         ValueMappingError: The input does not fit the start Step.
         ProviderError: The store cannot be opened.
     """
-    made = flow if isinstance(flow, Flow) else flow()
+    made = made_by(flow)
     chosen = flow_id or made.get_flow_type()
     session = _session(runtime, type(made).__qualname__, chosen)
     found = _find(session, flow, chosen, input, jobs=jobs, margin=margin)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, get_args
 
 from dexnb.errors import DocumentError
-from dexnb.model.decision import Movement, decision_from, failure_from
+from dexnb.model.decision import Movement, check_names, decision_from, failure_from
 from dexnb.model.event import Event
 from dexnb.model.json_text import NUMBER, Fields, check_choice, check_fields
 from dexnb.model.run_state import REQUESTS, RunState, RunStatus
@@ -166,8 +166,12 @@ def _channel_published(state: RunState, event: Event) -> None:
 
 
 def _rpc_started(state: RunState, event: Event) -> None:
-    for name in event.payload["locks"]:
-        state.locks[name] = event.payload["request_id"]
+    payload = event.payload
+    for name in payload["locks"]:
+        state.locks[name] = payload["request_id"]
+    if "until" in payload:
+        until = check_fields(payload, {"until": NUMBER}, "rpc_started")["until"]
+        state.rpc_until = {**state.rpc_until, payload["request_id"]: until}
 
 
 def _rpc_ended(state: RunState, event: Event) -> None:
@@ -184,6 +188,11 @@ def _config_changed(state: RunState, event: Event) -> None:
     state.config = {**state.config, **event.payload["config"]}
 
 
+def _time_travelled(state: RunState, event: Event) -> None:
+    earlier = event.payload.get("origins", state.origins)
+    state.origins = [*check_names(earlier, "origins"), event.payload["from_run_id"]]
+
+
 def _recorded_only(state: RunState, event: Event) -> None:
     """What follows from it comes as events of its own."""
 
@@ -198,7 +207,7 @@ def _flow_closed(state: RunState, event: Event) -> None:
     state.error_type = event.payload["error_type"]
     state.error_message = event.payload["error_message"]
     state.closed_at = event.time
-    state.locks = {}
+    state.locks, state.rpc_until = {}, {}
 
 
 def _write(state: RunState, event: Event) -> None:
@@ -234,6 +243,8 @@ def _drop(state: RunState, channel: str, identities: set[str]) -> None:
 def _unlock(state: RunState, holder: str) -> None:
     if holder in state.locks.values():
         state.locks = {name: other for name, other in state.locks.items() if other != holder}
+    if holder in state.rpc_until:
+        state.rpc_until = {key: end for key, end in state.rpc_until.items() if key != holder}
 
 
 def _remember(state: RunState, request_id: str) -> None:
@@ -275,7 +286,7 @@ _CHANGES: dict[str, _Change] = {
     "parent_added": ({"parent": dict}, _parent_added),
     "config_changed": ({"config": dict}, _config_changed),
     "flow_timed_out": ({"policy": str}, _recorded_only),
-    "time_travelled": ({"from_run_id": str, "events": NUMBER}, _recorded_only),
+    "time_travelled": ({"from_run_id": str, "events": NUMBER}, _time_travelled),
     "stop_requested": ({}, _recorded_only),
     "knobs_changed": ({"overrides": dict}, _knobs_changed),
     "flow_closed": ({"status": str, "error_type": str, "error_message": str}, _flow_closed),

@@ -125,11 +125,19 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class RpcBegin:
-    """An RPC asks for its locks, once; it holds them until it is done, or `until`."""
+    """An RPC asks for its locks, once; it holds them until it is done, or `until`.
+
+    Args:
+        request_id: Who holds them then.
+        locks: Physical names of Attributes.
+        until: Store time at which they end.
+        renews: Whether it only moves `until`, which does nothing if it does not hold them.
+    """
 
     request_id: str
     locks: list[str]
     until: float
+    renews: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +165,17 @@ class RpcDone:
 
 @dataclass(frozen=True, slots=True)
 class RpcExpired:
-    """An RPC writes nothing; its locks end, and its caller is told why."""
+    """An RPC writes nothing; its locks end, and its caller is told why.
+
+    Args:
+        request_id: Whose locks end.
+        reason: Why.
+        until: Does nothing if they were renewed beyond it; 0 for the word of the call itself.
+    """
 
     request_id: str
     reason: str = "expired: it ran longer than its timeout"
+    until: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +208,18 @@ class ConfigChanged:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """End the run from outside."""
+    """End the run from outside.
+
+    Args:
+        type: How it ends.
+        reason: Why.
+        makes_way: Whether another run goes on in its place, as behind a time travel: those whose
+            SubFlow it is are not told, because they wait for that one.
+    """
 
     type: StopKind = "CANCEL"
     reason: str = ""
+    makes_way: bool = False
 
 
 @dataclass(frozen=True, slots=True)

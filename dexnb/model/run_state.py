@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from dexnb.errors import DocumentError
-from dexnb.model.decision import movement_from
+from dexnb.model.decision import check_names, movement_from
 from dexnb.model.json_text import NUMBER, Fields, check_choice, check_fields, from_text, to_text
 from dexnb.model.step_execution import StepExecution
 
@@ -40,12 +40,14 @@ class RunState:
         channels: Messages that nobody has consumed, as pairs of id and value, by physical name.
         published: How many messages there ever were; the newest one's id.
         locks: Who holds an Attribute, by its physical name: a step execution id, or a request id.
+        rpc_until: Until when an RPC holds its locks, by request id, if it has renewed them.
         requests: The newest request ids that were served.
         parents: Runs whose SubFlow this is.
         timeout_policy: What happens when the run's timeout is over.
         timeout_handler: The Step that runs then, as a plain movement.
         config: What the run asks of the runtime.
         request_id: The start's.
+        origins: The runs that this one was time-travelled from, oldest first.
     """
 
     flow_id: str = ""
@@ -66,12 +68,14 @@ class RunState:
     channels: dict[str, list[list[Any]]] = field(default_factory=dict)
     published: int = 0
     locks: dict[str, str] = field(default_factory=dict)
+    rpc_until: dict[str, float] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     parents: list[dict[str, Any]] = field(default_factory=list)
     timeout_policy: str = ""
     timeout_handler: dict[str, Any] | None = None
     config: dict[str, Any] = field(default_factory=dict)
     request_id: str = ""
+    origins: list[str] = field(default_factory=list)
 
     @property
     def closed(self) -> bool:
@@ -112,6 +116,7 @@ class RunState:
         given = {name: document[name] for name in _OPTIONAL if name in document}
         check_fields(given, {name: _OPTIONAL[name] for name in given}, "run state")
         check_channels(given.get("channels", {}))
+        check_names(given.get("origins", []), "run state origins")
         try:
             steps = document["active"].items()
             active = {key: StepExecution.from_json(step) for key, step in steps}
@@ -157,10 +162,12 @@ _OPTIONAL: Fields = {
     "channels": dict,
     "published": int,
     "locks": dict,
+    "rpc_until": dict,
     "requests": list,
     "parents": list,
     "timeout_policy": str,
     "timeout_handler": dict,
     "config": dict,
     "request_id": str,
+    "origins": list,
 }

@@ -122,8 +122,7 @@ class _Timeline:
     def _lane(self, key: str) -> str:
         step, y = self.view["steps"][key], self.lanes[key]
         attempts = step["attempts"][-MOST_ATTEMPTS:]
-        count = len(step["attempts"])
-        note = f"{count} attempt{'' if count == 1 else 's'}"
+        note = _counted([attempt["method"] for attempt in step["attempts"]])
         parts = [
             f'<text class="n" x="8" y="{y + 16:g}">{escaped(execution_name(key), 20)}</text>',
             f'<text class="s" x="8" y="{y + 30:g}">{note}</text>',
@@ -265,6 +264,16 @@ def clock_text(seconds: float) -> str:
     minutes, rest = divmod(whole, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _counted(methods: Sequence[str]) -> str:
+    """Count attempts by their method: one of wait_for and one of execute are no retry."""
+    waits = sum(method == "wait_for" for method in methods)
+    executes = len(methods) - waits
+    parts = [f"wait_for ({waits})" if waits > 1 else "wait_for"] if waits else []
+    if executes or not waits:
+        parts.append(f"{executes} attempt{'' if executes == 1 else 's'}")
+    return ", ".join(parts)
 
 
 def _tick_step(span: float) -> float:

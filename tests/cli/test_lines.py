@@ -93,8 +93,8 @@ def test_a_run_that_waits_for_code_says_which() -> None:
     """No event says so, so the watcher does."""
     run = Watched()
     run.take(Log().events)
-    run.waiting_for_code = "waits for code: no Flow named F is registered here"
-    expected = "    1.50 s  Flow  waits for code: no Flow named F is registered here"
+    run.waiting_for_code = "waits for code: no Flow named F is registered in this process"
+    expected = "    1.50 s  Flow  waits for code: no Flow named F is registered in this process"
     assert waiting(run, 101.5) == expected
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ import dexnb
 from dexnb import Clock, RuntimeOptions
 from dexnb.connect import default_file
 from dexnb.errors import DefinitionError
+from dexnb.providers import MemoryProvider
 
 
 def test_the_same_file_is_one_runtime_until_it_is_closed(tmp_path: Path) -> None:
@@ -70,3 +72,21 @@ def test_each_clock_has_a_default_file_of_its_own(monkeypatch: pytest.MonkeyPatc
         ".dexnb/01_polling-scaled-10.db",
         ".dexnb/01_polling-virtual.db",
     ]
+
+
+@pytest.mark.parametrize("options", [5, 0, "", {}, []])
+def test_options_that_are_none_are_refused_by_name(options: Any) -> None:
+    """Also those that are empty, which stand for no default."""
+    text = "options is .*: give RuntimeOptions"
+    for make in (dexnb.open, dexnb.Runtime):
+        with pytest.raises(DefinitionError, match=text):
+            make("memory:", options=options)
+    with pytest.raises(DefinitionError, match=text):
+        dexnb.engine.Session(MemoryProvider, options=options)
+
+
+def test_an_address_of_any_length_gives_a_short_text() -> None:
+    """What no store is known for is named in short."""
+    with pytest.raises(DefinitionError, match="no store is known for x") as caught:
+        dexnb.open(f"{'x' * 100_000}://host")
+    assert len(str(caught.value)) < 300

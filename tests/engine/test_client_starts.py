@@ -20,6 +20,7 @@ from dexnb import (
 )
 from dexnb.engine import AsyncClient, Runtime
 from dexnb.errors import (
+    DefinitionError,
     FlowAlreadyStartedError,
     FlowDefinitionError,
     ValueMappingError,
@@ -115,6 +116,22 @@ async def test_a_repeated_request_id_gives_the_run_that_is_there(
 
 
 @on_each_store
+async def test_a_repeated_request_id_is_no_way_into_a_run_of_another_flow(
+    runtime: Runtime, client: AsyncClient
+) -> None:
+    """Open or ended, by a client and by a runtime: it is not what was asked for."""
+    one = StartFlowOptions(request_id="r-1", ignore_already_started=True)
+    await client.start_flow(ORDER, "order", "a", one)
+    for state in ("has an open run of Order", "was used by a run of Order"):
+        with pytest.raises(FlowAlreadyStartedError, match=f"order {state}.*r-1.*, not of Ends"):
+            await client.start_flow(ENDS, "order", "x", one)
+        with pytest.raises(FlowAlreadyStartedError, match=f"order {state}.*, not of Ends"):
+            await runtime.start(ENDS, "order", "x", options=one)
+        if "open" in state:
+            await client.stop_flow("order")
+
+
+@on_each_store
 async def test_starts_of_one_id_at_once_make_one_run(runtime: Runtime, client: AsyncClient) -> None:
     """All others are refused."""
     starts = [client.start_flow(ORDER, "order", "a") for _ in range(5)]
@@ -182,3 +199,18 @@ async def test_a_runtime_keeps_its_habit_unless_a_policy_is_named(
     await four.wait()
     assert (await runtime.start(ORDER, "order", "a", options=again)).run_id == four.run_id
     assert three.run_id != one.run_id
+
+
+@on_each_store
+async def test_empty_values_are_no_options(runtime: Runtime, client: AsyncClient) -> None:
+    """Only None stands for the default."""
+    wrong: Any
+    for wrong in ("", [], {}, 0, False):
+        with pytest.raises(FlowDefinitionError, match=r"Order.options.*give StartFlowOptions"):
+            await client.start_flow(ORDER, "order", "a", wrong)
+        with pytest.raises(FlowDefinitionError, match=r"Order.options.*give StartFlowOptions"):
+            await runtime.start(ORDER, "order", "a", options=wrong)
+    for wrong in ("", [], 0, False):
+        with pytest.raises(DefinitionError, match="overrides is"):
+            await runtime.start(ORDER, "order", "a", overrides=wrong)
+    assert await runtime.runs() == []

@@ -128,3 +128,20 @@ def test_a_stream_message_of_another_engine_ends_a_read(tmp_path: Path) -> None:
         writer.write_stream("order", stream, "other", "hello")
         assert reading.result(30).value == "hello"
         writer.stop_flow("order")
+
+
+@on_each_store
+async def test_a_resume_token_has_only_plain_digits(runtime: Runtime, client: AsyncClient) -> None:
+    """What int() would read as a number besides is none."""
+    await open_order(client)
+    await client.write_stream("order", PROGRESS, "shop", "hello")
+    run = await runtime.get("order")
+    wrong = ("+1", "-1", "1_0", " 1", "1\n", "\uff11", "\u0661", "\u00b2", "9" * 5000, "1.0")
+    for token in wrong:
+        for call in (
+            client.read_stream("order", PROGRESS, token),
+            client.list_stream_messages("order", PROGRESS, 5, token),
+            run.stream(PROGRESS, token),
+        ):
+            with pytest.raises(DefinitionError, match=r"token is .*: give one that a call has"):
+                await call

@@ -12,6 +12,7 @@ from dexnb.model.message import (
     RpcBegin,
     RpcDone,
     RpcExpired,
+    Stop,
     TimeoutPolicy,
     WaitDone,
 )
@@ -137,7 +138,7 @@ def test_an_rpc_tries_its_locks_once() -> None:
     assert run.kinds == ["rpc_refused"]
     run.take(RpcBegin("r2", ["y"], 5.0))
     assert run.kinds == ["rpc_started"]
-    assert run.sent == [("run", 5.0, RpcExpired("r2"))]
+    assert run.sent == [("run", 5.0, RpcExpired("r2", until=5.0))]
     run.take(done("Lx-1", Decision("next", (locking("y"),))))
     assert run.work == []
     run.take(RpcDone("r2", "set", {"attributes": {"y": 1}}, locked=True))
@@ -155,6 +156,33 @@ def test_an_rpc_that_comes_back_too_late_changes_nothing() -> None:
     assert run.state.locks == {}
     run.take(RpcDone("r", "set", {"attributes": {"y": 1}}, locked=True))
     assert run.state.attributes == {}
+
+
+def test_an_rpc_renews_its_locks_while_it_holds_them() -> None:
+    """An expiry from before the renewal ends nothing; one that comes after its end does."""
+    run = History()
+    run.take(RpcBegin("r", ["y"], 5.0))
+    run.take(RpcBegin("r", ["y"], 5.0))
+    assert run.kinds == []
+    run.take(RpcBegin("r", ["y"], 9.0, renews=True))
+    assert run.kinds == ["rpc_started"]
+    assert run.sent == [("run", 9.0, RpcExpired("r", until=9.0))]
+    run.take(RpcBegin("r", ["y"], 9.0, renews=True), RpcExpired("r", until=5.0))
+    assert (run.kinds, run.state.locks) == ([], {"y": "r"})
+    run.take(RpcExpired("r", until=9.0))
+    assert (run.kinds, run.state.locks, run.state.rpc_until) == (["rpc_refused"], {}, {})
+    run.take(RpcBegin("r", ["y"], 20.0, renews=True), RpcBegin("s", ["y"], 20.0, renews=True))
+    assert (run.kinds, run.state.locks) == ([], {})
+
+
+def test_an_rpc_that_gives_up_ends_its_locks_whatever_was_renewed() -> None:
+    """Its own word needs no time; the end of the run takes all."""
+    run = History()
+    run.take(RpcBegin("r", ["y"], 5.0), RpcBegin("r", ["y"], 9.0, renews=True))
+    run.take(RpcExpired("r"))
+    assert (run.state.locks, run.state.rpc_until) == ({}, {})
+    run.take(RpcBegin("s", ["y"], 5.0), RpcBegin("s", ["y"], 9.0, renews=True), Stop())
+    assert (run.state.locks, run.state.rpc_until) == ({}, {})
 
 
 def test_an_rpc_that_must_have_seen_everything_is_refused_when_the_run_went_on() -> None:

@@ -263,10 +263,10 @@ async def test_prints_of_an_rpc_go_to_its_run(runtime: Runtime, client: AsyncCli
 @on_each_store
 async def test_an_rpc_needs_an_open_run(runtime: Runtime, client: AsyncClient) -> None:
     """One that ends during the call ends the call, even if the method knows nothing of it."""
-    with pytest.raises(FlowNotActiveOrNotFoundError, match="no run of flow id nobody"):
+    with pytest.raises(FlowNotActiveOrNotFoundError, match="no run of flow id 'nobody'"):
         await client.invoke_rpc(Order.see, "nobody")
     await open_order(client)
-    with pytest.raises(FlowNotActiveOrNotFoundError, match="no run other of flow id order"):
+    with pytest.raises(FlowNotActiveOrNotFoundError, match="no run 'other' of flow id 'order'"):
         await client.invoke_rpc(Order.see, "order", run_id="other")
     late = asyncio.ensure_future(client.invoke_rpc(Order.add_surely, "order", 1))
     await asyncio.sleep(0.5)
@@ -278,13 +278,25 @@ async def test_an_rpc_needs_an_open_run(runtime: Runtime, client: AsyncClient) -
 
 
 @on_each_store
+async def test_an_rpc_may_be_called_by_its_name(runtime: Runtime, client: AsyncClient) -> None:
+    """As Attributes and Channels may, where the Flow is registered."""
+    await open_order(client)
+    assert await client.invoke_rpc("add", "order", 3) == 3
+    assert await (await runtime.get("order")).rpc("add", 4) == 7
+    with pytest.raises(DefinitionError, match="Order has no RPC 'abort'; its RPCs: add, add_l"):
+        await client.invoke_rpc("abort", "order")
+    with pytest.raises(ValueMappingError, match=r"input of Order\.add: int requires int, got str"):
+        await client.invoke_rpc("add", "order", "2")
+
+
+@on_each_store
 async def test_mistakes_in_a_call_are_named(runtime: Runtime, client: AsyncClient) -> None:
     """A method that is no RPC, of another Flow, an input or an output that does not fit."""
     await open_order(client)
     for mistake, text in (
         ((Order.get_steps, "order"), "under @rpc"),
         ((Other().see_it, "order"), "order is a run of Order, and see_it is an RPC of Other"),
-        ((Other.see_it, "order"), "Order has no RPC see_it; its RPCs: add, add_locked"),
+        ((Other.see_it, "order"), "Order has no RPC 'see_it'; its RPCs: add, add_locked"),
     ):
         with pytest.raises(DefinitionError, match=text):
             await client.invoke_rpc(*mistake)

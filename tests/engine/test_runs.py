@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from dexnb import Flow, Step, StepDecision, StepList, graceful_complete
-from dexnb.engine import Runtime
+from dexnb import (
+    Clock,
+    Flow,
+    Step,
+    StepDecision,
+    StepList,
+    Timer,
+    Wait,
+    go_to,
+    graceful_complete,
+)
+from dexnb.engine import AsyncClient, Runtime
 from dexnb.errors import (
+    DexnbError,
     DexnbWarning,
     FlowAlreadyStartedError,
     RunNotFound,
@@ -19,6 +31,10 @@ from dexnb.errors import (
 from dexnb.flow.context import AsyncContext
 from dexnb.providers import MemoryProvider
 from tests.engine.flows import finished, flow, history, virtual, with_runtime
+from tests.engine.orders import Order
+from tests.engine.rules.made import flow_of, waits
+
+ORDER = Order()
 
 
 def clock() -> float:
@@ -41,8 +57,10 @@ async def nap(context: AsyncContext, input: Any) -> StepDecision:
 async def test_start_attaches_to_an_open_id(runtime: Runtime) -> None:
     """The same id and Flow give the run that is open; its input stands, and another is told."""
     one = await runtime.start(flow(nap), "flow", 1)
-    with pytest.warns(DexnbWarning, match="flow runs on with its input 1, and 2 is not used"):
+    other = "flow runs on with its input 1, and 2 is not used"
+    with pytest.warns(DexnbWarning, match=other) as told:
         two = await runtime.start(flow(nap), "flow", 2)
+    assert told[0].filename == __file__
     assert two.run_id == one.run_id
     assert (await runtime.start(flow(nap), "flow", 1)).run_id == one.run_id
     assert (await two.state()).input == 1
@@ -74,7 +92,7 @@ async def test_start_refuses_an_open_id_of_another_flow(runtime: Runtime) -> Non
 @with_runtime
 async def test_an_id_that_nobody_used_is_not_found(runtime: Runtime) -> None:
     """The error names it."""
-    with pytest.raises(RunNotFound, match="no run of flow id nobody"):
+    with pytest.raises(RunNotFound, match="no run of flow id 'nobody'"):
         await runtime.get("nobody")
 
 
@@ -149,3 +167,52 @@ async def test_a_wait_that_gives_up_says_what_failed_last(runtime: Runtime) -> N
     run = await runtime.start(flow(fails), "fails")
     with pytest.raises(WaitTimeout, match=r"attempt 2 of .*-1 failed with .*ValueError: no such"):
         await run.wait(2)
+
+
+@with_runtime
+async def test_a_wait_that_gives_up_does_not_tell_of_what_is_over(runtime: Runtime) -> None:
+    """Neither of a Step that has ended since, nor of an attempt before a good one of its Step."""
+
+    async def fails_once(context: AsyncContext, input: Any) -> StepDecision:
+        if context.attempt == 1:
+            raise ValueError
+        return go_to(after, None)
+
+    async def fails_to_wait_once(context: AsyncContext, input: Any) -> Wait:
+        if context.attempt == 1:
+            raise ValueError
+        return Wait.until(Timer.by_duration(timedelta(hours=1)))
+
+    after = waits(end, fails_to_wait_once, name="After")
+    run = await runtime.start(flow_of(waits(fails_once, name="First"), after), "flow")
+    with pytest.raises(WaitTimeout, match=r"attempt 1 of First-1 failed with .*ValueError"):
+        await run.wait(0.5)
+    with pytest.raises(WaitTimeout, match=r"attempt 1 of After-1 failed with .*ValueError"):
+        await run.wait(1)
+    with pytest.raises(WaitTimeout, match=r"clock; it was left alone"):
+        await run.wait(100)
+
+
+@pytest.mark.parametrize("flow_id", ["x" * 200_000, "a\ud800", "a\n\x1b[31mb"])
+def test_an_unknown_id_of_any_text_is_named_in_short(flow_id: str) -> None:
+    """In a line that can be printed."""
+
+    async def inside() -> None:
+        async with Runtime(MemoryProvider()) as runtime, AsyncClient(runtime) as client:
+            run_id = await client.start_flow(ORDER, "order", "a")
+            assert run_id
+            for call in (
+                runtime.get(flow_id),
+                client.describe_flow(flow_id),
+                client.stop_flow(flow_id),
+                client.invoke_rpc(Order.see, "order", run_id=flow_id),
+                client.search_flows("", 1, flow_id),
+                runtime.start(ORDER, "other", "a", overrides={flow_id: 1}),
+            ):
+                with pytest.raises(DexnbError) as caught:
+                    await call
+                text = str(caught.value)
+                assert len(text) < 1000
+                assert text.isprintable()
+
+    Clock.virtual().run(inside())

@@ -264,3 +264,17 @@ def test_any_text_can_stand_in_quotes(text: str, quote: str) -> None:
     """With a backslash before quotes and backslashes."""
     escaped = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
     assert parse(f"a={quote}{escaped}{quote}") == Comparison("a", "=", text, 3)
+
+
+@on_each_store
+async def test_a_token_that_no_page_has_given_is_refused(
+    runtime: Runtime, client: AsyncClient
+) -> None:
+    """It would look like the end of what there is."""
+    for number in range(3):
+        await client.start_flow(Shelf(), f"shelf-{number}", "stay")
+    token = (await client.search_flows("", 1)).next_page_token
+    assert len((await client.search_flows("", 5, token)).entries) == 2
+    for wrong in ("garbage", f"{token} ", "x" * 100_000):
+        with pytest.raises(DefinitionError, match=r"next_page_token is .*: give one that a page"):
+            await client.search_flows("", 1, wrong)

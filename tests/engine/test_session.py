@@ -19,6 +19,7 @@ from dexnb.engine import RuntimeOptions, Session
 from dexnb.errors import (
     DefinitionError,
     DexnbError,
+    DexnbWarning,
     FlowDefinitionError,
     RunNotFound,
     RuntimeClosed,
@@ -74,6 +75,16 @@ def test_a_session_does_it_all_by_plain_calls(clock: str) -> None:
             assert other.wait_sync().error_message == "enough"
         assert [each.flow_id for each in session.runs()] == ["other", "flow"]
     assert repr(session) == f"<dexnb runtime memory: on the {CLOCKS[clock].identity} clock, closed>"
+
+
+def test_attaching_with_another_input_is_told_where_it_was_done() -> None:
+    """The warning points at the caller's own line, whatever thread found it."""
+    with dexnb.open("memory:") as session:
+        run = session.start(flow(for_ever), "flow", 1)
+        with pytest.warns(DexnbWarning, match="and 2 is not used") as told:
+            again = session.start(flow(for_ever), "flow", 2)
+        assert [warning.filename for warning in told] == [__file__]
+        assert again.run_id == run.run_id
 
 
 @pytest.mark.parametrize("clock", CLOCKS)

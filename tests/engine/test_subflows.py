@@ -220,28 +220,6 @@ async def _deliver_again(
 
 
 @on_each_store
-async def test_restart_if_previous_exits_abnormally(runtime: Runtime, client: AsyncClient) -> None:
-    """A run of that id that completed is taken as it is, an open one joined, others replaced."""
-    runtime.register(CHILD)
-    ids = [child_id("parent", "Both", index) for index in range(3)]
-    # What another run of the parent's id has left behind.
-    parent = await runtime.start(Parent(), "parent", [1, 20, 30])
-    for number in (1, 2, 3):
-        await client.wait_for_step_completion("parent", _starter(number))
-    await client.stop_flow("parent", StopFlowOptions(StopType.TERMINATE))
-    await client.wait_for_flow(ids[0])
-    await client.stop_flow(ids[2])
-    before = [(await runtime.get(each)).run_id for each in ids]
-    second = await runtime.start(Parent(), "parent", [7, 8, 9])
-    output = (await finished(second)).output
-    assert [each[2] for each in output] == [b"1 up", b"20 up", b"9 up"]
-    after = [(await runtime.get(each)).run_id for each in ids]
-    assert [one == other for one, other in zip(before, after, strict=True)] == [True, True, False]
-    joined = (await (await runtime.get(ids[1])).state()).parents
-    assert [each["run_id"] for each in joined] == [parent.run_id, second.run_id]
-
-
-@on_each_store
 async def test_time_travel_finds_subflows_again(runtime: Runtime, client: AsyncClient) -> None:
     """One that runs is joined, one that ended meanwhile gives its result; none is started anew."""
     runtime.register(CHILD)

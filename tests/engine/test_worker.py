@@ -215,7 +215,7 @@ async def test_a32_an_item_without_code_waits_for_ever_and_goes_on_when_it_comes
     async with Runtime(MemoryProvider(store)) as runtime:
         run = await runtime.get("flow")
         assert await run.waiting_for_code() == (
-            "waits for code: no Flow named Polling is registered here"
+            "waits for code: no Flow named Polling is registered in this process"
         )
         runtime.register(renamed)
         assert await run.waiting_for_code() == (

@@ -158,6 +158,15 @@ def test_a_list_that_would_lose_its_steps_is_refused(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("more", [(Other(),), (Other(), Plain("B")), (Plain,), ("Other",)])
+def test_a_list_made_of_steps_says_how_it_is_made(more: tuple[Any, ...]) -> None:
+    """The class itself takes no Steps one by one."""
+    listing: Any = StepList
+    fix = r"StepList\.start_step\(YourStep\(\)\)\.other_steps\(OtherStep\(\)\)"
+    with pytest.raises(DefinitionError, match=rf"^StepList others .*: write {fix}"):
+        listing(Plain(), *more)
+
+
 def test_a_list_keeps_its_steps_in_order() -> None:
     """The start Step first; adding makes another list."""
     a, b, c = Plain("A"), Plain("B"), Plain("C")

@@ -20,6 +20,7 @@ from dexnb import (
     StepMovement,
     StepOptions,
     ValueMappingError,
+    Wait,
     dead_end,
     force_complete,
     force_fail,
@@ -98,7 +99,7 @@ def test_a_flow_without_a_start_step_cannot_be_started() -> None:
     ("input", "text"),
     [
         (5, "input of F.Plain: str requires str, got int"),
-        (None, "input of F.Plain: str requires str, got None"),
+        (None, "input of F.Plain: an input of type str is required, got None"),
         ("x" * MAX_VALUE_BYTES, "input of F.Plain: value of 1,048,578 bytes is over the limit"),
     ],
 )
@@ -150,6 +151,7 @@ CIRCLE = StepOptions().on_execute_failure_proceed_to(Await)
 REFUSED: list[tuple[Any, str]] = [
     (None, "execute must return StepDecision, got NoneType: return go_to(...), graceful_complete"),
     (5, "execute must return StepDecision, got int"),
+    (Wait.skip_immediately(), "got Wait: a Wait is returned by wait_for; return go_to(...), "),
     (StepDecision, "execute must return StepDecision, got type"),
     (StepDecision("bogus"), "decision kind is 'bogus': use go_to(...), graceful_complete(...)"),  # type: ignore[arg-type]  # the mistake
     (StepDecision(["next"]), "decision kind is ['next']: use go_to(...)"),  # type: ignore[arg-type]  # the mistake

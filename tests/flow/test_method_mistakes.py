@@ -130,6 +130,26 @@ CASES: list[Case] = [
         lambda: registered(ask=dex.rpc(name="q")(ask), tell=dex.rpc(name="q")(ask_too)),
         ("F.duplicate RPC q", "ask", "tell", "@rpc(name='...')"),
     ),
+    (
+        "an RPC without self",
+        lambda: rpc_with(lambda: None),
+        ("F.ask is <lambda>()", "def ask(self, context)"),
+    ),
+    (
+        "an execute without self",
+        lambda: registered(step_with(execute=lambda: None)),
+        ("F.S.execute is <lambda>()", "def execute(self, context, input)"),
+    ),
+    (
+        "an RPC with an option that is none",
+        lambda: dex.rpc(nope=1),
+        ("@rpc option nope", "its options: name, timeout, lock_attributes"),
+    ),
+    (
+        "an RPC with an option of another spelling",
+        lambda: dex.rpc(ask, lock_attribute=()),
+        ("@rpc option lock_attribute", "its options: name, timeout, lock_attributes"),
+    ),
     ("an RPC over a value", lambda: dex.rpc(5), ("@rpc stands over 5", "plain method")),
     (
         "an RPC over a class",

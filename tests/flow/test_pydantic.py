@@ -117,3 +117,57 @@ def test_the_package_imports_no_pydantic_by_itself() -> None:
     code = "import sys, dexnb.flow.data, dexnb.flow.registry; print('pydantic' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "False"
+
+
+SECRET = pydantic.SecretStr("opensesame")
+
+
+class Marked(pydantic.BaseModel):
+    """Has what is no field of it."""
+
+    count: float = 0.5
+    _mark: int = pydantic.PrivateAttr(default=0)
+
+    def mark(self) -> Marked:
+        """Set it."""
+        self._mark = 41
+        return self
+
+
+class Keeper(pydantic.BaseModel):
+    """Holds models that lose something."""
+
+    marked: list[Marked] = pydantic.Field(default_factory=list)
+    secrets: list[pydantic.SecretStr] = pydantic.Field(default_factory=list)
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        (
+            Hidden(password=SECRET),
+            ("value.password is SecretStr(", "so what was given would be lost"),
+        ),
+        (Keeper(secrets=[SECRET]), ("value.secrets[0] is SecretStr(", "would be lost")),
+        (Marked().mark(), ("value is Marked(", "would lose its private '_mark': make it a field")),
+        (
+            Keeper(marked=[Marked().mark()]),
+            ("value.marked[0] is Marked(", "lose its private '_mark'"),
+        ),
+    ],
+)
+def test_what_a_model_loses_is_named_with_what_to_do(value: Any, parts: tuple[str, ...]) -> None:
+    """Not the type that is declared already, nor what is private."""
+    with pytest.raises(ValueMappingError) as caught:
+        check(value, type(value), "test")
+    for part in parts:
+        assert part in str(caught.value)
+    assert "declare the type" not in str(caught.value)
+    assert "41" not in str(caught.value)
+    assert "opensesame" not in str(caught.value)
+
+
+def test_a_model_with_what_is_no_number_comes_back() -> None:
+    """NaN is not equal to itself, and nothing is lost of it; an untouched private stays so."""
+    value = Marked(count=float("nan"))
+    assert str(decode(check(value, Marked, "test"), Marked)) == str(value)

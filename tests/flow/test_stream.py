@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from dexnb import Context, PersistenceSchema, Stream, ValueMappingError
+from dexnb import PersistenceSchema, Stream, ValueMappingError
 from dexnb.errors import DefinitionError
+from dexnb.flow.data import FlowData
 from dexnb.flow.output import StepOutput
+from dexnb.flow.persistence import Persistence
 from dexnb.flow.stream import MAX_MESSAGE_BYTES, natural_value
+from tests.flow.calls import Call
 from tests.flow.values import Job, Page, State, strict
 
 JOB = Job(State.RUNNING, datetime(2026, 1, 1, tzinfo=UTC))
 
 
-class Sink:
+class Sink(Call):
     """Takes messages as a Step's context does."""
 
     def __init__(self) -> None:
         """Start empty."""
+        super().__init__(FlowData(Persistence(), {}))
         self.texts: list[str] = []
 
     def write_stream(self, stream: Stream[Any], text: str) -> StepOutput | None:
@@ -32,7 +36,7 @@ class Sink:
 def written(stream: Stream[Any], value: Any) -> str:
     """Give the text that a write hands on."""
     sink = Sink()
-    assert stream.write(cast("Context", sink), value) is None
+    assert stream.write(sink, value) is None
     (text,) = sink.texts
     strict(text)
     return text
@@ -66,7 +70,7 @@ def test_a_message_that_does_not_fit_is_refused_at_the_write(value: Any, text: s
     """Wrong type, wrong inside, too large: nothing is handed on."""
     sink = Sink()
     with pytest.raises(ValueMappingError, match=f"^{text}"):
-        Stream("Progress", Job, 1 << 20).write(cast("Context", sink), value)
+        Stream("Progress", Job, 1 << 20).write(sink, value)
     assert sink.texts == []
 
 

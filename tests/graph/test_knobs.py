@@ -51,8 +51,31 @@ class Short(Step[int]):
         return graceful_complete()
 
 
-class ShortFlow(Flow[int]):
+class Minute(Step[int]):
+    """A Step that polls within a window that its options write out."""
+
+    def get_step_options(self) -> StepOptions:
+        """Give the window."""
+        return StepOptions(heartbeat_timeout=timedelta(minutes=1))
+
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
+        """Poll once."""
+        async with asyncio.timeout(9):
+            await asyncio.sleep(0)
+        await asyncio.sleep(EVERY)
+        return graceful_complete()
+
+
+class MinuteFlow(Flow[int]):
     """A Flow of that Step."""
+
+    def get_steps(self) -> StepList[int]:
+        """Give the Step."""
+        return StepList.start_step(Minute())
+
+
+class ShortFlow(Flow[int]):
+    """A Flow of the other Step."""
 
     def __init__(self, window: float) -> None:
         """Allow this much silence."""
@@ -125,7 +148,7 @@ def test_the_smallest_legal_window_leaves_the_interval_as_it_is() -> None:
         ("POLL_INTERVAL", 120, "raise heartbeat_timeout to at least 140 s"),
         ("JOB_CALL_TIMEOUT", 49, "at least 61 s"),
         ("HEARTBEAT_TIMEOUT", 21, "at least 22 s"),
-        ("HEARTBEAT_TIMEOUT", 5, "give at least 10 s"),
+        ("HEARTBEAT_TIMEOUT", 5, "AwaitJob.heartbeat_timeout would be 5 s; give at least 22 s"),
         ("POLL_INTERVAL", 0, "more than 0"),
         ("POLL_INTERVAL", -1, "more than 0"),
         ("POLL_INTERVAL", math.nan, "finite"),
@@ -165,6 +188,32 @@ def test_a_value_that_cannot_hold_is_refused_by_name(
 def test_a_value_that_holds_is_taken(graph: FlowGraph, name: str, value: float) -> None:
     """Equality is legal, and so is what lies beyond a slider's end."""
     assert check_knob(graph, {}, name, value) == value
+
+
+def test_the_smallest_value_that_a_refusal_names_is_the_knobs_own() -> None:
+    """What the list says and what the text says is the same, and the text names the knob once."""
+    made = read_graph(MinuteFlow())
+    name = "Minute.heartbeat_timeout"
+    least = knobs(made)[name].minimum
+    assert least == 21
+    with pytest.raises(DefinitionError) as refusal:
+        check_knob(made, {}, name, 5)
+    assert str(refusal.value) == f"{name} is 5: give at least {least:g} s"
+    assert check_knob(made, {}, name, least) == least
+    with pytest.raises(DefinitionError, match="give at least 10 s"):
+        check_knob(made, {}, name, 5, window=False)
+
+
+def test_what_may_be_turned_without_being_a_knob_is_named_and_becomes_one() -> None:
+    """Every Step's options: whoever asks for another name is told, and a turned one is listed."""
+    made = read_graph(ShortFlow(60))
+    name = "Short.execute_method_timeout"
+    assert name not in knobs(made)
+    assert check_knob(made, {}, name, 90) == 90
+    with pytest.raises(DefinitionError, match=r"its knobs: .*; and of each Step .*Short\.execute_"):
+        check_knob(made, {}, "no", 90)
+    turned = knobs(made, **{name: 90.0})[name]
+    assert (turned.value, turned.default) == (90, 7200)
 
 
 def test_a_change_is_judged_together_with_the_runs_other_values(graph: FlowGraph) -> None:

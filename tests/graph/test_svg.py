@@ -50,6 +50,16 @@ def test_the_example_is_drawn_the_same_twice(theme: Any) -> None:
     assert ("prefers-color-scheme" in svg) == (theme == "auto")
 
 
+def test_a_steps_settings_say_what_each_is() -> None:
+    """Where the pointer rests on the line of numbers."""
+    svg = graph_svg(graph("Poll", ways=[]))
+    (title,) = re.findall(r"<title>(execute_method_timeout[^<]*)</title>", svg)
+    assert title == (
+        "execute_method_timeout 2 h: one attempt at most · ♥ heartbeat_timeout 1 min: silence at "
+        "most · ↻ execute_retry 4 h: no retry after that"
+    )
+
+
 def test_what_a_run_did_is_marked() -> None:
     """Ways that were taken, and where the run is."""
     read = read_graph(PollingFlow(InProcessJobs()))

@@ -15,7 +15,7 @@ import dexnb as dex
 from dexnb.clock import Clock, perf_counter
 from dexnb.engine import Session
 from dexnb.errors import DefinitionError, DexnbError, WaitTimeout
-from dexnb.examples.polling import PollingFlow
+from dexnb.examples.polling import PollingFlow, StartJob
 from dexnb.jobs import InProcessJobs, JobScript, JobState
 from dexnb.jupyter.commands import carry_out
 
@@ -236,6 +236,31 @@ def test_a_flow_object_runs_at_its_own_speed_only(session: Session) -> None:
     """Its jobs live on one clock."""
     lab = dex.lab(PollingFlow(endless()), "order-1", runtime=session)
     assert lab.page_frame()["actions"]["speeds"] == [1]
+
+
+def gives_a_step() -> Any:
+    """Make no Flow."""
+    return StartJob(endless())
+
+
+async def gives_later() -> Any:
+    """Make a Flow, but only when it is awaited."""
+    return PollingFlow(endless())
+
+
+@pytest.mark.parametrize("given", [StartJob, StartJob(endless()), "OK", 5, None, Session])
+def test_what_is_no_flow_opens_no_lab(session: Session, given: Any) -> None:
+    """The text names it and says what to give."""
+    fix = "give an instance of a Flow subclass, its class, or a function that makes one$"
+    with pytest.raises(DefinitionError, match=rf"^lab flow is .*: {fix}"):
+        dex.lab(given, "order-1", runtime=session)
+
+
+@pytest.mark.parametrize("given", [gives_a_step, gives_later, lambda: None, lambda: PollingFlow])
+def test_a_function_that_makes_no_flow_opens_no_lab(session: Session, given: Any) -> None:
+    """The text names what it gave."""
+    with pytest.raises(DefinitionError, match=r"^lab flow .* gave .*: let it return an instance"):
+        dex.lab(given, "order-1", runtime=session)
 
 
 def test_the_picture_is_a_page_of_its_own(session: Session, tmp_path: Path) -> None:

@@ -87,3 +87,21 @@ def test_the_call_that_the_page_shows_opens_the_lab_of_a_subflow() -> None:
     assert parent.run.wait_sync(SECONDS).output == "shipped"
     assert child.run.status == "COMPLETED"
     session.close()
+
+
+def test_rerun_starts_a_subflow_of_its_own() -> None:
+    """What the run before had started is terminated, because nobody waits for it any more."""
+    session = dex.open("memory:")
+    session.register(Parcel())
+    parent = dex.lab(Shop(), "shop-2", runtime=session, start=True)
+    asyncio.run(subflow_rows(parent))
+    first = session.get("SubFlow:shop-2-Ship-1-0")
+    parent.rerun()
+    asyncio.run(subflow_rows(parent))
+    second = session.get(first.flow_id)
+    assert second.run_id != first.run_id
+    assert (first.status, second.status) == ("TERMINATED", "RUNNING")
+    second.publish(PARTS, 1)
+    assert parent.run is not None
+    assert parent.run.wait_sync(SECONDS).output == "shipped"
+    session.close()

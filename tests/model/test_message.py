@@ -156,7 +156,7 @@ MESSAGES: st.SearchStrategy[Message] = st.one_of(
     st.builds(ParentAdded, OBJECTS),
     st.just(FlowTimeout()),
     st.builds(ConfigChanged, OBJECTS),
-    st.builds(Stop, st.sampled_from(get_args(StopKind)), TEXTS),
+    st.builds(Stop, st.sampled_from(get_args(StopKind)), TEXTS, st.booleans()),
     st.builds(KnobsChanged, OBJECTS),
 )
 
@@ -254,6 +254,7 @@ SAMPLES: list[Message] = [
     FlowTimeout(),
     ConfigChanged({"step_durability": "ASYNC"}),
     Stop("FAIL", "enough"),
+    Stop("TERMINATE", "time_travel", makes_way=True),
     KnobsChanged({"K": 1}),
 ]
 
@@ -306,6 +307,7 @@ OPTIONAL = {
     "canceling_sibling_steps",
     *WRITTEN,
 }
+FLAGS = ("has_output", "wait_for", "skipped", "locked", "makes_way", "renews")
 NUMBERS = ("timeout", "interval", "duration", "coefficient", "seconds", "delay", "until")
 
 
@@ -322,7 +324,14 @@ def may_stand(way: tuple[Any, ...], value: Any, there: Any) -> bool:
         case str():
             return isinstance(there, str | None) and (item or field in TEXT_FIELDS)
         case bool():
-            return field in ("has_output", "wait_for", "skipped", "locked") and there in (0, 1)
+            return field in (
+                "has_output",
+                "wait_for",
+                "skipped",
+                "locked",
+                "makes_way",
+                "renews",
+            ) and there in (0, 1)
         case float():
             return type(there) in (int, float) and field.endswith(NUMBERS)
         case []:

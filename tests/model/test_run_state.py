@@ -85,6 +85,11 @@ HISTORIES: dict[str, list[Message]] = {
     "begun later": [replace(BEGUN, start_delay=5.0), DelayOver("W-1")],
     "called": [BEGUN, RpcDone("q", "add", CALLED, (Movement("B"),)), ParentAdded(PARENT)],
     "locked": [Start("f", "F", "in", Movement("A")), RpcBegin("q", ["a"], 9.0)],
+    "renewed": [
+        Start("f", "F", "in", Movement("A")),
+        RpcBegin("q", ["a"], 9.0),
+        RpcBegin("q", ["a"], 19.0, renews=True),
+    ],
     "refused": [BEGUN, RpcBegin("q", ["a"], 9.0)],
     "timed out": [BEGUN, ConfigChanged({"step_durability": "ASYNC"}), FlowTimeout()],
     "written": [
@@ -94,7 +99,7 @@ HISTORIES: dict[str, list[Message]] = {
 }
 
 
-NAMES = [*HISTORIES, "taken back"]
+NAMES = [*HISTORIES, "taken back", "taken back twice"]
 
 
 def history(name: str) -> tuple[list[Event], RunState]:
@@ -105,9 +110,10 @@ def history(name: str) -> tuple[list[Event], RunState]:
     events: list[Event] = []
     for time, message in enumerate([*start, *messages], 1):
         events += turn(state, [message], time=time / 2, wall=time + 100.0).events
-    if name == "taken back":
-        commit = travelled(events, 5, "r2", reason="bug", time=50.0, wall=150.0, now=50.0)
-        return list(commit.events), RunState.from_text(commit.state)
+    for number in range({"taken back": 1, "taken back twice": 2}.get(name, 0)):
+        run_id = f"r{number}"
+        commit = travelled(events, 5, run_id, reason="bug", time=50.0, wall=150.0, now=50.0)
+        events, state = list(commit.events), RunState.from_text(commit.state)
     return events, state
 
 

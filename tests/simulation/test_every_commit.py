@@ -218,6 +218,7 @@ def check_survivors(count: int, survived: list[str]) -> None:
     assert count > 150
 
 
+@pytest.mark.slow
 def test_a_kill_at_every_commit_point_changes_nothing_in_the_end() -> None:
     """In memory: the points are found by counting, and each of them kills."""
 

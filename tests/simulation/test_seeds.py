@@ -22,6 +22,7 @@ SOME = 60
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("first", range(0, CI_SEEDS, CHUNK))
 def test_random_flows_survive_crashes_and_bad_weather(first: int) -> None:

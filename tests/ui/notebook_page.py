@@ -166,11 +166,17 @@ class NotebookPage:
         self.page.goto("about:blank")
         path = self.server.root / self.name
         document = json.loads(path.read_text("utf-8"))
-        document["metadata"]["kernelspec"] = {"name": "none-such", "display_name": "None such"}
+        # Neither by its name nor by its language: JupyterLab would take another one of that.
+        document["metadata"] = {
+            "kernelspec": {"name": "none-such", "display_name": "None such"},
+            "language_info": {"name": "none-such"},
+        }
         path = path.with_stem(f"{path.stem}-again")
         path.write_text(json.dumps(document), "utf-8")
         self.page.goto(self.server.link(path.name))
-        self.page.get_by_role("button", name="No Kernel", exact=True).click()
+        # Not the button of the same name in the notebook's own bar.
+        dialog = self.page.locator("dialog.jp-Dialog")
+        dialog.get_by_role("button", name="No Kernel", exact=True).click()
 
     def first_paint(self, index: int) -> float:
         """Run a cell; give the milliseconds until the graph of its Lab is drawn."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -76,9 +77,13 @@ def test_a_wait_is_a_bar_of_its_own_with_its_timers() -> None:
 def test_an_attempt_of_wait_for_is_named_so() -> None:
     """Each method counts its attempts from 1."""
     begun = event(9, "attempt_started", 0.0, **LIMITS, method="wait_for")
-    later = event(10, "log", 50.0, source="stdout", line="x")
+    again = replace(begun, seq=10, time=25.0, attempt=2)
+    later = event(11, "log", 50.0, source="stdout", line="x")
     picture = timeline_svg(view_of(started(begun, later)))
     assert ">wait_for 1, 0 rounds</text>" in picture
+    assert ">wait_for, 1 attempt</text>" in picture
+    retried = timeline_svg(view_of(started(begun, again, later)))
+    assert ">wait_for (2), 1 attempt</text>" in retried
 
 
 LIMITS: dict[str, Any] = {
