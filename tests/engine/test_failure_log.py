@@ -53,8 +53,8 @@ def test_a_script_is_told_of_each_failed_attempt_with_its_line(tmp_path: Path) -
 def test_any_text_of_an_error_can_be_written(tmp_path: Path) -> None:
     """Half a character, as of a foreign file name, does not break the log."""
     before = "Breaks.execute = lambda self, context, input: exec('raise OSError(chr(0xDC80))')"
-    typed = "; Breaks.execute.__annotations__ = {'context': dex.Context, 'input': None, 'return': dex.StepDecision}"
-    text = told(tmp_path, before + typed)
+    types = "{'context': dex.Context, 'input': None, 'return': dex.StepDecision}"
+    text = told(tmp_path, f"{before}; Breaks.execute.__annotations__ = {types}")
     assert "OSError: \\udc80; again in 0.01 s" in text
     assert "Logging error" not in text
 
