@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from dexnb.flow.attribute import Attribute, AttributeLock, AttributeMap, AttributeMapLoad
     from dexnb.flow.attribute_index import AttributeIndex, IndexType
     from dexnb.flow.attribute_match import AttributeMatch
+    from dexnb.flow.buffered_text import AsyncBufferedTextStream, BufferedTextStream
     from dexnb.flow.channel import Channel, ChannelMessage
     from dexnb.flow.channel_map import ChannelMap, ChannelMapLoad
     from dexnb.flow.client_options import (
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
     from dexnb.jupyter.opening import lab as lab
 
 __all__ = [
+    "AsyncBufferedTextStream",
     "AsyncContext",
     "Attribute",
     "AttributeIndex",
@@ -110,6 +112,7 @@ __all__ = [
     "AttributeMapLoad",
     "AttributeMapNotLoadedError",
     "AttributeMatch",
+    "BufferedTextStream",
     "Channel",
     "ChannelMap",
     "ChannelMapLoad",
@@ -213,6 +216,7 @@ _PARTS = {
     "flow.start_options": "FlowTimeoutHandlerOptions FlowTimeoutPolicy IdReusePolicy "
     "StartFlowOptions",
     "flow.step": "Step StepList",
+    "flow.buffered_text": "AsyncBufferedTextStream BufferedTextStream",
     "flow.stream": "Stream StreamMessage",
     "flow.subflow": "SubFlow SubFlowOptions SubFlowReusePolicy",
     "flow.time_travel": "TimeTravelOptions TimeTravelStepMethod TimeTravelType",

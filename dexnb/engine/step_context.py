@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ class StepContext(Context):
         # The value at the start: a Step's own beats are no earlier attempt's checkpoint.
         self._last_checkpoint = attempt.checkpoint
         self.unused: list[StepOutput] = []
+        self._at_return: list[Callable[[], Iterable[StepOutput]]] = []
         attempt.context = self
         self._data: FlowData | None = None
         self._ended = False
@@ -120,6 +121,10 @@ class StepContext(Context):
         self._attempt.write_stream(stream, text)
         return None
 
+    def on_return(self, flush: Callable[[], Iterable[StepOutput]]) -> None:
+        """Deliver what `flush` gives when the method returns."""
+        self._at_return.append(flush)
+
     def deliver(self, output: StepOutput) -> None:
         """Take what a generator Step yielded."""
         if output in self.unused:
@@ -161,11 +166,14 @@ class StepContext(Context):
         )
 
     def finish(self) -> None:
-        """Refuse outputs that were made and never used.
+        """Write what is buffered, and refuse outputs that were made and never used.
 
         Raises:
             InvalidStepResultError: There are such.
         """
+        for flush in self._at_return:
+            for output in flush():
+                self.deliver(output)
         if (error := self.lost_outputs()) is not None:
             raise error
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dexnb.errors import DefinitionError
+from dexnb.errors import ContextCallError, DefinitionError
 from dexnb.flow.output import OMITTED, StepOutput
 from dexnb.model.shown import shown
 
@@ -141,6 +141,14 @@ class Context(ABC):
             ValueMappingError: The value cannot be stored.
         """
         self.data.record_event(name, value)
+
+    def on_return(self, flush: Callable[[], Iterable[StepOutput]]) -> None:
+        """Call `flush` when the method returns, from `Stream.buffered_text`; not for direct use.
+
+        Raises:
+            ContextCallError: This is no Step.
+        """
+        raise ContextCallError("buffered_text", "is for the methods of Steps: write from a Step")
 
     @abstractmethod
     def write_stream(self, stream: Stream[Any], text: str) -> StepOutput | None:

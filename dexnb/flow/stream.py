@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, get_origin
+from datetime import timedelta
+from functools import partial
+from typing import Any, Generic, TypeVar, get_origin, overload
 
 from dexnb.errors import DefinitionError
+from dexnb.flow.buffered_text import (
+    DEFAULT_BYTES,
+    DEFAULT_INTERVAL,
+    AsyncBufferedTextStream,
+    BufferedTextStream,
+    TextBuffer,
+    check_buffer,
+)
 from dexnb.flow.codec import natural, text_of
-from dexnb.flow.context import Context, checked
+from dexnb.flow.context import AsyncContext, Context, checked
 from dexnb.flow.name import name_fix
 from dexnb.flow.output import StepOutput
 from dexnb.flow.shape import is_any, name_of, unwrap
@@ -62,6 +72,54 @@ class Stream(Generic[ValueT]):
         context = checked(context, operation)
         document = check(value, self.value_type, operation)
         return context.write_stream(self, text_of(document, operation, MAX_MESSAGE_BYTES))
+
+    @overload  # an AsyncContext is a Context, too: the first that fits counts
+    def buffered_text(  # type: ignore[overload-overlap]
+        self: Stream[str],
+        context: AsyncContext,
+        *,
+        flush_interval: timedelta = ...,
+        max_buffered_bytes: int = ...,
+    ) -> AsyncBufferedTextStream: ...
+
+    @overload
+    def buffered_text(
+        self: Stream[str],
+        context: Context,
+        *,
+        flush_interval: timedelta = ...,
+        max_buffered_bytes: int = ...,
+    ) -> BufferedTextStream: ...
+
+    def buffered_text(
+        self: Stream[str],
+        context: Context,
+        *,
+        flush_interval: timedelta = DEFAULT_INTERVAL,
+        max_buffered_bytes: int = DEFAULT_BYTES,
+    ) -> AsyncBufferedTextStream | BufferedTextStream:
+        """Give a buffer that gathers chunks of text into messages of this Stream.
+
+        Args:
+            context: The context that the method got.
+            flush_interval: How long a chunk waits at most.
+            max_buffered_bytes: JSON text at which a message is written at once.
+
+        Raises:
+            TypeError: The Stream is not one of str.
+            DefinitionError: The context is none, or a setting cannot hold.
+            ContextCallError: This is no Step.
+        """
+        if self.value_type is not str:
+            kind = name_of(self.value_type)
+            raise TypeError(f"Stream {self.name} buffered_text: it is a Stream of {kind}, not str")
+        context = checked(context, f"Stream {self.name} buffered_text")
+        seconds = check_buffer(flush_interval, max_buffered_bytes, MAX_MESSAGE_BYTES - len('""'))
+        buffer = TextBuffer(partial(self.write, context), max_buffered_bytes)
+        context.on_return(buffer.flush)
+        if isinstance(context, AsyncContext):
+            return AsyncBufferedTextStream(buffer, seconds)
+        return BufferedTextStream(buffer, seconds)
 
     def decode(self, text: str) -> ValueT:
         """Read a kept message's text."""
