@@ -213,13 +213,18 @@ class VirtualLoop(ClockLoop):
             executor = concurrent.futures.ThreadPoolExecutor(thread_name_prefix="dexnb-clock")
             self.set_default_executor(executor)
         submission = Submission(executor, self._threads)
-        answer = super().run_in_executor(submission, func, *args)
-        self._count(submission.future, answer)
+        # Before it is submitted: a quick thread answers before this call is back.
+        self._begin_work()
+        try:
+            answer = super().run_in_executor(submission, func, *args)
+        except BaseException:
+            self._end_work()
+            raise
+        self._end_with(submission.future, answer)
         return answer
 
-    def _count(self, work: concurrent.futures.Future[Any], answer: asyncio.Future[Any]) -> None:
+    def _end_with(self, work: concurrent.futures.Future[Any], answer: asyncio.Future[Any]) -> None:
         """Count one thread until the loop has its answer, or, cancelled, until it has ended."""
-        self._begin_work()
 
         def ended(_: object) -> None:
             with suppress(RuntimeError):  # The loop may be closed by now.
