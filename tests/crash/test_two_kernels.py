@@ -14,7 +14,7 @@ import dexnb as dex
 from tests.crash import sharing_child
 from tests.crash.sharing_child import BusyFlow, OwnFlow
 
-pytestmark = pytest.mark.timing
+pytestmark = [pytest.mark.timing, pytest.mark.slow]
 
 SECONDS = 6.0
 FAIR_SECONDS = 0.1

@@ -10,7 +10,7 @@ import pytest
 from dexnb.clock import perf_counter, sleep_blocking
 from tests.jupyter.kernels import FLOW, Kernel, Message, PageClient, kernel
 
-pytestmark = pytest.mark.timing
+pytestmark = [pytest.mark.timing, pytest.mark.slow]
 
 BUSY = {
     "sleeping": "import time; time.sleep(3)",
