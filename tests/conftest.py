@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator, Sequence
 
@@ -25,6 +26,14 @@ def needed(item: pytest.Item) -> frozenset[str]:
     """Give what a test needs beside Python, from its marks."""
     external = {name for mark in item.iter_markers("external") for name in mark.args}
     return frozenset(external | ({BROWSER} if item.get_closest_marker("ui") else set()))
+
+
+@pytest.fixture
+def caplog(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    """Hold what this test logs alone: what earlier ones left behind complains before it begins."""
+    gc.collect()
+    caplog.clear()
+    return caplog
 
 
 def pytest_configure() -> None:
