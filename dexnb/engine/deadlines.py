@@ -71,9 +71,13 @@ class Deadlines:
 
     def _judge(self, attempt: Attempt) -> None:
         when, failure = _due(attempt)
-        now = asyncio.get_running_loop().time()
-        if attempt.closing is None and when is not None and when <= now:
+        if attempt.closing is not None or when is None:
+            return
+        if when <= asyncio.get_running_loop().time():
             self._fail(attempt, failure)
+        else:
+            self.disarm(attempt)
+            self._set(attempt, when)
 
 
 def _due(attempt: Attempt) -> tuple[float | None, Failure]:

@@ -97,6 +97,21 @@ def test_the_whole_wait_is_at_most_total_duration_plus_one_method_timeout(
     Clock.virtual().run(main())
 
 
+@virtual
+async def test_a_heartbeat_in_the_last_moment_does_not_put_off_the_method_timeout() -> None:
+    """A beat at the very instant of its deadline counts, and the next deadline is met exactly."""
+
+    async def wait(context: AsyncContext, input: Any) -> StepDecision:
+        while True:
+            await asyncio.sleep(10)
+            await context.heartbeat()
+
+    made = flow(step(wait, heartbeat=10, method=30.05, attempts=1))
+    result = await outcome(made)
+    assert result.error_message == "the attempt ran longer than its execute_method_timeout"
+    assert clock() == pytest.approx(30.05)
+
+
 @pytest.mark.rule("2.4/total-gates", "2.12/total")
 @with_runtime
 async def test_total_duration_never_cuts_a_running_attempt(runtime: Runtime) -> None:
