@@ -21,27 +21,27 @@ LONGEST_LINE = 4096
 STREAMS = ("stdout", "stderr")
 
 _lock = threading.Lock()
-_users = 0
+_users: set[object] = set()
 _call_handlers = logging.Logger.callHandlers
 
 
-def install() -> None:
-    """Begin to capture; counted, so that each engine installs and uninstalls once."""
-    global _users  # noqa: PLW0603 - standard output is one per process, and so is this
+def install(user: object) -> None:
+    """Begin to capture for an engine."""
     with _lock:
-        _users += 1
-        if _users == 1:
+        _users.add(user)
+        if len(_users) == 1:
             # Not a handler on the root logger: with one there, `logging.basicConfig` does nothing
             # and warnings of code that has no handlers would be lost.
             logging.Logger.callHandlers = _handle_record  # type: ignore[assignment, method-assign]
     wrap_streams()
 
 
-def uninstall() -> None:
-    """Stop capturing when the last engine has asked for it."""
-    global _users  # noqa: PLW0603 - as above
+def uninstall(user: object) -> None:
+    """Stop capturing when the last engine has asked for it; asking twice changes nothing."""
     with _lock:
-        _users -= 1
+        if user not in _users:
+            return
+        _users.remove(user)
         if _users:
             return
         if logging.Logger.callHandlers is _handle_record:

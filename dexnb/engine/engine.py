@@ -101,7 +101,7 @@ class Engine:
             raise
         self._start_dispatchers()
         self._unlisten = self.options.listen(lambda: self.control.post(self._options_changed))
-        capture.install()
+        capture.install(self)
 
     def _build(self, clock: Clock, telemetry_after: int) -> None:
         loop = asyncio.get_running_loop()
@@ -245,7 +245,7 @@ class Engine:
             self.calls.threads.shutdown(wait=False)
             self.endings.close()
             self.readers.close()
-            capture.uninstall()
+            capture.uninstall(self)
             await self.provider.close()
             self._stopped.set()
 

@@ -56,7 +56,6 @@ class Machine:
         self._context = contextvars.copy_context()
         self._context.run(_owner.set, self)
         self._watch: asyncio.Task[None] | None = None
-        self._installed = False
         self.up = False
         self.dead = asyncio.Event()
         self._gone = asyncio.Event()
@@ -81,7 +80,6 @@ class Machine:
 
     async def _start(self) -> None:
         await self.runtime.__aenter__()
-        self._installed = True
         self.runtime.register(*self._flows)
 
     async def run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -112,7 +110,6 @@ class Machine:
         self.up = False
         try:
             await self.run(self.runtime.close)
-            self._installed = False
         except Killed:
             pass
         await self.kill()
@@ -135,8 +132,7 @@ class Machine:
                 task.cancel()
             await asyncio.sleep(0)
         self._silence()
-        if self._installed:
-            capture.uninstall()
+        capture.uninstall(self.runtime.engine)
         await self.provider.inner.close()
         if self._watch is not None:
             self._watch.cancel()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import sys
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from dexnb import Flow, StepDecision, graceful_complete
 from dexnb.clock import Clock
 from dexnb.engine import Runtime
+from dexnb.engine.capture import CapturingStream
 from dexnb.errors import ProviderError
 from dexnb.flow.context import AsyncContext
 from dexnb.providers import MemoryProvider, MemoryStore
@@ -108,3 +111,22 @@ async def test_nothing_of_a_killed_machine_runs_on() -> None:
     assert (await second.run(again.wait)).output == 2
     assert [attempt for attempt, _ in entered] == [1, 2]
     await second.kill()
+
+
+def test_a_machine_that_dies_over_its_stop_leaves_the_capture_to_others() -> None:
+    """The stop has let go of the standard streams already; the kill must not do so for others."""
+
+    async def scenario() -> None:
+        tell_tasks_apart(asyncio.get_running_loop())
+        provider = FaultyProvider(MemoryProvider(), [Fault("close", cut=True)])
+        machine = Machine(provider, [], fast())
+        assert await machine.start()
+        await machine.stop()
+        async with Runtime(MemoryProvider(), options=fast()):
+            assert isinstance(sys.stdout, CapturingStream)
+            assert logging.Logger.callHandlers is not before
+        assert not isinstance(sys.stdout, CapturingStream)
+        assert logging.Logger.callHandlers is before
+
+    before = logging.Logger.callHandlers
+    Clock.virtual().run(scenario())
