@@ -67,6 +67,16 @@ if TYPE_CHECKING:
         WaitForAttributeOptions,
         WaitForStepCompletionOptions,
     )
+    from dexnb.flow.codecs import (
+        BOOL,
+        BYTES,
+        DOUBLE,
+        INT64,
+        STRING,
+        Codec,
+        CodecRegistry,
+        JsonCodec,
+    )
     from dexnb.flow.context import AsyncContext, Context, RecoveryErrorInfo
     from dexnb.flow.decision import (
         StepDecision,
@@ -103,6 +113,11 @@ if TYPE_CHECKING:
     from dexnb.jupyter.opening import lab as lab
 
 __all__ = [
+    "BOOL",
+    "BYTES",
+    "DOUBLE",
+    "INT64",
+    "STRING",
     "AsyncBufferedTextStream",
     "AsyncContext",
     "Attribute",
@@ -120,6 +135,8 @@ __all__ = [
     "ChannelMessageNotFoundError",
     "ChannelMessagesNotLoadedError",
     "Clock",
+    "Codec",
+    "CodecRegistry",
     "ConditionCombination",
     "Context",
     "DexnbError",
@@ -136,6 +153,7 @@ __all__ = [
     "IdReusePolicy",
     "IndexType",
     "InvalidStepResultError",
+    "JsonCodec",
     "LongPollTimeoutError",
     "PersistenceSchema",
     "RPCInvokeOptions",
@@ -202,6 +220,7 @@ _PARTS = {
     "flow.channel_map": "ChannelMap ChannelMapLoad",
     "flow.client_options": "StepExecutionId StopFlowOptions StopType TimerId "
     "WaitForAttributeOptions WaitForStepCompletionOptions",
+    "flow.codecs": "BOOL BYTES DOUBLE INT64 STRING Codec CodecRegistry JsonCodec",
     "flow.context": "AsyncContext Context RecoveryErrorInfo",
     "flow.decision": "StepDecision StepMovement dead_end force_complete "
     "force_complete_if_channels_empty force_fail go_to go_to_many graceful_complete",

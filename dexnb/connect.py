@@ -9,13 +9,14 @@ import threading
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from dexnb import engine
 from dexnb.clock import Clock
 from dexnb.engine import RuntimeOptions, Session
 from dexnb.errors import DefinitionError
+from dexnb.flow.codecs import CodecRegistry, codecs_of
 from dexnb.flow.flow import Flow
 from dexnb.model.arguments import of_type
 from dexnb.model.shown import LONGEST, cut, shown
@@ -36,9 +37,10 @@ class Runtime(engine.Runtime):
     """Runs Flows on the running loop: `async with dexnb.Runtime("builds.db") as rt: ...`.
 
     Args:
-        where: A file, `memory:`, or a Provider of your own; None stands for the default file.
+        where: What `dexnb.open` takes, or a Provider of your own; None for the default file.
         options: Settings; defaults by default.
         own_step_thread: Run async Steps on a thread of their own, apart from the engine.
+        codecs: Codecs of your own, for types that cannot be stored by themselves.
     """
 
     def __init__(
@@ -47,10 +49,11 @@ class Runtime(engine.Runtime):
         *,
         options: RuntimeOptions | None = None,
         own_step_thread: bool = False,
+        codecs: CodecRegistry | None = None,
     ) -> None:
         """Prepare; entering the block starts."""
         provider = where if isinstance(where, Provider) else provider_maker(where)[1]()
-        super().__init__(provider, options=options, own_step_thread=own_step_thread)
+        super().__init__(provider, options=options, own_step_thread=own_step_thread, codecs=codecs)
 
 
 class Client(engine.Client):
@@ -63,6 +66,7 @@ class Client(engine.Client):
         where: A session, or what `dexnb.open` takes: a file or `memory:`, the default file for
             None. A session that clients alone have opened is closed with the last of them.
         flows: Flows to register, so that their open runs go on and their RPCs can be called.
+        codecs: Codecs of your own, as `dexnb.open` takes them.
     """
 
     def __init__(
@@ -70,18 +74,19 @@ class Client(engine.Client):
         where: Session | str | os.PathLike[str] | None = None,
         *,
         flows: Iterable[Flow[Any]] = (),
+        codecs: CodecRegistry | None = None,
     ) -> None:
         """Open what is not open yet.
 
         Raises:
-            DefinitionError: The address or `flows` cannot be used.
+            DefinitionError: The address, `flows` or `codecs` cannot be used.
             FlowDefinitionError: A Flow cannot be used; lists every problem.
             ProviderError: The store cannot be opened.
         """
         if isinstance(where, Session):
-            super().__init__(where, flows=flows)
+            super().__init__(where, flows=flows, codecs=codecs)
             return
-        session = open(where)
+        session = open(where, codecs=codecs)
         release = partial(_release, session)
         try:
             super().__init__(session, flows=flows, release=release)
@@ -95,6 +100,7 @@ def open(
     *,
     clock: Clock | None = None,
     options: RuntimeOptions | None = None,
+    codecs: CodecRegistry | None = None,
 ) -> Session:
     """Open a store and run its Flows on threads in the background.
 
@@ -102,12 +108,17 @@ def open(
     session. Each `memory:` is a store of its own.
 
     Args:
-        where: A file or `memory:`; by default `.dexnb/<notebook or script>.db`.
+        where: A file, `memory:` or a server's address (`redis://host:6379/0`, `rediss://`,
+            `valkey://`, `unix:///path`, `postgresql://user:password@host/database`); by default
+            `.dexnb/<notebook or script>.db`.
         clock: How time passes; real by default.
         options: Settings; defaults by default.
+        codecs: Codecs of your own, for types that cannot be stored by themselves. A session that is
+            open takes them too, each in place of an earlier one for its type.
 
     Raises:
-        DefinitionError: The address cannot be used, or the file is open with other options.
+        DefinitionError: The address or the codecs cannot be used, or the file is open with other
+            options.
         ProviderError: The store cannot be opened.
     """
     clock = (
@@ -115,10 +126,13 @@ def open(
     )
     if options is not None:
         of_type(options, RuntimeOptions, "options", "RuntimeOptions(...)")
+    given = codecs_of(codecs)
     name, make = provider_maker(where, clock)
     with _lock:
         session = _session(name, clock, make, options)
         _users[session] = _users.get(session, 0) + 1
+    if given:
+        session.register_codecs(given)
     return session
 
 
@@ -127,7 +141,8 @@ def _session(
 ) -> Session:
     if name == MEMORY:
         return Session(make, clock=clock, options=options, name=name)
-    key = (os.path.realpath(name), clock.identity)
+    at = name if isinstance(name, StoreAddress) else os.path.realpath(name)
+    key, name = (str(at), clock.identity), str(name)
     session = _sessions.get(key)
     if session is not None and session.is_broken:
         # Its file was taken away; what stands there now is another store.
@@ -167,10 +182,12 @@ def provider_maker(
     if name in (MEMORY, ":memory:"):
         return MEMORY, MemoryProvider
     scheme = re.match(r"^([a-z][a-z0-9+.-]+)://", name)
+    if scheme is not None and scheme.group(1) in _SERVERS:
+        return _SERVERS[scheme.group(1)](name)
     if scheme is not None and scheme.group(1) != "sqlite":
         message = (
             f"no store is known for {cut(scheme.group(1), LONGEST)}://...: give a file path, "
-            "sqlite:///path or memory:"
+            f"sqlite:///path, memory: or one of {', '.join(f'{name}://' for name in _SERVERS)}"
         )
         raise DefinitionError(message)
     path = os.path.expanduser(  # noqa: PTH111 - Path's raises for a user that does not exist
@@ -189,8 +206,76 @@ def provider_maker(
     return path, make
 
 
+class StoreAddress(str):
+    """The address of a server, whose password is for the store alone: shown without it.
+
+    As a value it is the whole address; whatever prints it prints `shown`.
+    """
+
+    __slots__ = ("shown",)
+
+    shown: str
+
+    def __new__(cls, address: str, shown: str) -> Self:
+        """Keep both."""
+        made = super().__new__(cls, address)
+        made.shown = shown
+        return made
+
+    def __str__(self) -> str:
+        """Give what may be shown."""
+        return self.shown
+
+    def __repr__(self) -> str:
+        """Give what may be shown."""
+        return repr(self.shown)
+
+    def __format__(self, spec: str) -> str:
+        """Give what may be shown."""
+        return format(self.shown, spec)
+
+
+def _redis_maker(address: str) -> tuple[str, Callable[[], Provider]]:
+    try:
+        from dexnb.providers.redis import RedisProvider
+    except ModuleNotFoundError as error:
+        raise _missing(error, "redis", address) from error
+    place = RedisProvider(address).place
+    return StoreAddress(address, place), lambda: RedisProvider(address)
+
+
+def _postgres_maker(address: str) -> tuple[str, Callable[[], Provider]]:
+    try:
+        from dexnb.providers.postgres import PostgresProvider
+    except ImportError as error:  # psycopg's own one is raised where libpq is missing
+        raise _missing(error, "psycopg", address, extra="postgres") from error
+    place = PostgresProvider(address).place
+    return StoreAddress(address, place.name), lambda: PostgresProvider(address)
+
+
+def _missing(error: ImportError, package: str, address: str, extra: str = "") -> Exception:
+    """Say what to install for an address, unless something else of ours is missing."""
+    if (error.name or package).partition(".")[0] != package:
+        return error
+    scheme = address.partition("://")[0]
+    return DefinitionError(
+        f"{scheme}://... needs a package: pip install 'dexnb[{extra or package}]'"
+    )
+
+
+_SERVERS: dict[str, Callable[[str], tuple[str, Callable[[], Provider]]]] = {
+    "redis": _redis_maker,
+    "rediss": _redis_maker,
+    "valkey": _redis_maker,
+    "unix": _redis_maker,
+    "postgres": _postgres_maker,
+    "postgresql": _postgres_maker,
+}
+"""What makes the provider of a server, by the scheme of its address."""
+
+
 def _text(where: Any) -> str:
-    fix = "a file path, sqlite:///path or memory:"
+    fix = "a file path, sqlite:///path, memory:, redis://host:6379/0 or postgresql://host/db"
     given = os.fspath(where) if isinstance(where, os.PathLike) else where
     name: str = of_type(given, str, "where", fix)
     try:

@@ -11,6 +11,8 @@ from typing import TextIO
 
 from dexnb._version import __version__
 from dexnb.cli.exits import INTERRUPTED, UNREAD, USAGE
+from dexnb.cli.worker.options import ABOUT as WORKER
+from dexnb.cli.worker.options import add_options as add_worker_options
 from dexnb.clock import LONGEST, Clock
 from dexnb.errors import DefinitionError, DexnbError
 
@@ -47,6 +49,10 @@ def _do(options: argparse.Namespace) -> int:
         from dexnb.cli.doctor import doctor
 
         return doctor(options.folder)
+    if options.command == "worker":
+        from dexnb.cli.worker.parent import worker
+
+        return worker(options)
     if options.kill_after is not None:
         from dexnb.cli.kill import run_and_kill
 
@@ -68,6 +74,14 @@ def make_parser() -> argparse.ArgumentParser:
             "run",
             help="run a Flow and watch it",
             description=_RUN,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+    add_worker_options(
+        commands.add_parser(
+            "worker",
+            help="serve Flows from a store, with several processes",
+            description=WORKER,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
@@ -105,7 +119,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--kill-after",
         type=_seconds,
         metavar="SECONDS",
-        help="kill the process hard after this time and start it again on the same file",
+        help="kill the process hard this long after the Flow's start, and start it again on the "
+        "same file",
     )
     shape = parser.add_mutually_exclusive_group()
     shape.add_argument("--plain", action="store_true", help="lines instead of the live view")

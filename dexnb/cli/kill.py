@@ -1,16 +1,30 @@
-"""`dexnb run --kill-after`: the command as a process that is killed hard and started again."""
+"""`dexnb run --kill-after`: the command as a process that is killed hard and started again.
+
+The time counts from the Flow's start, of which the child tells by a file: how long Python and the
+store took to get there depends on the machine.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
 
 from dexnb.cli.exits import INTERRUPTED
 from dexnb.cli.place import place
 from dexnb.cli.rerun import arguments_of
 from dexnb.cli.target import CommandError, locate
 from dexnb.cli.text import limit
+
+STARTED_FILE = "DEXNB_STARTED_FILE"
+"""The environment variable that names the file with which the child tells that its Flow runs."""
+
+LOOK_SECONDS = 0.02
+"""How often it is looked for."""
 
 PATIENCE_SECONDS = 5.0
 """How long a child may take to leave after Ctrl-C, which the terminal sends to it too."""
@@ -51,19 +65,37 @@ def _check(options: argparse.Namespace) -> None:
         raise CommandError(f"--kill-after and --clock {where.clock.identity} do not go together")
 
 
+def tell_started() -> None:
+    """Tell whoever has started this process to kill it that its Flow runs."""
+    name = os.environ.get(STARTED_FILE)
+    if name:
+        Path(name).touch()
+
+
 def _run(command: list[str], seconds: float | None) -> int | None:
-    """Run a child for so long at most; None when it was killed."""
-    child = subprocess.Popen(command)  # noqa: S603 - this Python, this package, the user's options
+    """Run a child, with its Flow for so long at most; None when it was killed."""
+    with tempfile.TemporaryDirectory(prefix="dexnb-") as folder:
+        started = Path(folder) / "started"
+        told = {**os.environ, STARTED_FILE: str(started)}
+        child = subprocess.Popen(command, env=told)  # noqa: S603 - this Python, the user's options
+        try:
+            return child.wait() if seconds is None else _wait(child, started, seconds)
+        except KeyboardInterrupt:
+            _leave(child)
+            return INTERRUPTED
+        finally:
+            child.kill()
+            child.wait()
+
+
+def _wait(child: subprocess.Popen[bytes], started: Path, seconds: float) -> int | None:
+    while not started.exists():
+        with suppress(subprocess.TimeoutExpired):
+            return child.wait(LOOK_SECONDS)
     try:
         return child.wait(seconds)
     except subprocess.TimeoutExpired:
         return None
-    except KeyboardInterrupt:
-        _leave(child)
-        return INTERRUPTED
-    finally:
-        child.kill()
-        child.wait()
 
 
 def _leave(child: subprocess.Popen[bytes]) -> None:

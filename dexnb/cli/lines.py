@@ -16,6 +16,7 @@ class PlainLines:
     def __init__(self) -> None:
         """Start with no checkpoint told."""
         self._checkpoints: dict[str, str | None] = {}
+        self._methods: dict[str, str] = {}
 
     def line(self, event: Event, started_at: float) -> str | None:
         """Give an event's line, or None for one that is not notable.
@@ -32,11 +33,15 @@ class PlainLines:
     def _text(self, event: Event) -> str | None:
         if event.kind == "attempt_started":
             self._checkpoints[event.step_execution_id] = event.payload["checkpoint"]
+            self._methods[event.step_execution_id] = event.payload.get("method", "execute")
         if event.kind == "heartbeat":
             return self._new_checkpoint(event)
         if event.kind in words.ENDINGS:
             self._checkpoints.pop(event.step_execution_id, None)
+            self._methods.pop(event.step_execution_id, None)
             return words.outcome(event)
+        if (attempted := _ATTEMPTS.get(event.kind)) is not None:
+            return attempted(event, self._methods.get(event.step_execution_id, "execute"))
         if (tell := _TEXTS.get(event.kind)) is not None:
             return tell(event)
         return None
@@ -75,26 +80,28 @@ def _scheduled(event: Event) -> str | None:
     return None if error is None else f"recovers from {words.failure(error)}"
 
 
-def _attempt_started(event: Event) -> str:
+def _attempt_started(event: Event, method: str) -> str:
     payload = event.payload
-    number = words.attempt(event.attempt, payload["maximum_attempts"])
+    number = words.attempt(event.attempt, payload["maximum_attempts"], method)
     checkpoint = payload["checkpoint"]
     if checkpoint is not None:
         return f"{number} begins from checkpoint {printable(checkpoint)}"
     return f"{number} begins" + (" without a checkpoint" if event.attempt > 1 else "")
 
 
-def _attempt_ended(event: Event) -> str | None:
+def _attempt_ended(event: Event, method: str) -> str | None:
+    number = words.attempt(event.attempt, method=method)
     if "failure" in event.payload:
-        return f"attempt {event.attempt} failed: {words.failure(event.payload['failure'])}"
+        return f"{number} failed: {words.failure(event.payload['failure'])}"
     if "reason" in event.payload:
         reason = str(event.payload["reason"]).replace("_", " ")
-        return f"attempt {event.attempt} was {printable(reason)}"
+        return f"{number} was {printable(reason)}"
     return None
 
 
-def _retry(event: Event) -> str:
-    return f"attempt {event.payload['attempt']} follows in {duration(event.payload['delay'])}"
+def _retry(event: Event, method: str) -> str:
+    number = words.attempt(event.payload["attempt"], method=method)
+    return f"{number} follows in {duration(event.payload['delay'])}"
 
 
 def _stream_message(event: Event) -> str:
@@ -105,13 +112,15 @@ def _note(event: Event) -> str:
     return words.note(event.kind, event.payload)
 
 
+_ATTEMPTS: dict[str, Callable[[Event, str], str | None]] = {
+    "attempt_started": _attempt_started,
+    "attempt_ended": _attempt_ended,
+    "retry_scheduled": _retry,
+}
 _TEXTS: dict[str, Callable[[Event], str | None]] = {
     "flow_started": _flow_started,
     "flow_closed": _flow_closed,
     "step_scheduled": _scheduled,
-    "attempt_started": _attempt_started,
-    "attempt_ended": _attempt_ended,
-    "retry_scheduled": _retry,
     "stream_message": _stream_message,
     "engine_error": _note,
     "late_write": _note,

@@ -23,6 +23,7 @@ class Resumed:
         step_execution_id: The execution.
         attempt: Its number; the same as before where the work was given back in order.
         checkpoint: The JSON text that it began with; None without one.
+        method: The Step's method that it runs.
         why: How the one before it ended.
         repeated: How many Stream messages it sent that had been sent before it began.
     """
@@ -30,6 +31,7 @@ class Resumed:
     step_execution_id: str
     attempt: int
     checkpoint: str | None
+    method: str
     why: str
     repeated: int
 
@@ -39,7 +41,8 @@ class Resumed:
         count = "1 Stream message" if self.repeated == 1 else f"{self.repeated} Stream messages"
         return (
             f"{printable(self.step_execution_id, 60)}: {self.why}\n"
-            f"  attempt {self.attempt} resumed from {printable(start)} and repeated {count}"
+            f"  {words.attempt(self.attempt, method=self.method)} resumed from {printable(start)} "
+            f"and repeated {count}"
         )
 
 
@@ -52,25 +55,30 @@ def resumed(events: Sequence[Event], streams: Sequence[Sequence[StreamMessage]])
     """
     found = []
     before: dict[str, Event] = {}
+    methods: dict[str, str] = {}
     for event in events:
         key = event.step_execution_id
-        if event.kind == "attempt_started" and key in before:
-            repeated = sum(_repeated(event, messages) for messages in streams)
-            checkpoint = event.payload["checkpoint"]
-            why = _why(before[key])
-            found.append(Resumed(key, event.attempt, checkpoint, why, repeated))
-        if event.kind in ("attempt_started", "attempt_ended"):
+        if event.kind == "attempt_started":
+            method = str(event.payload.get("method", "execute"))
+            # What follows a wait_for that is done, or given up, is execute and goes on nowhere.
+            if key in before and methods[key] == method:
+                repeated = sum(_repeated(event, messages) for messages in streams)
+                checkpoint, why = event.payload["checkpoint"], _why(before[key], method)
+                found.append(Resumed(key, event.attempt, checkpoint, method, why, repeated))
+            methods[key] = method
+        if event.kind == "attempt_started" or (event.kind == "attempt_ended" and key in methods):
             before[key] = event
     return found
 
 
-def _why(last: Event) -> str:
+def _why(last: Event, method: str) -> str:
+    number = words.attempt(last.attempt, method=method)
     if last.kind == "attempt_started":
-        return f"attempt {last.attempt} was lost with its process"
+        return f"{number} was lost with its process"
     if "failure" in last.payload:
-        return f"attempt {last.attempt} failed: {words.failure(last.payload['failure'])}"
+        return f"{number} failed: {words.failure(last.payload['failure'])}"
     reason = str(last.payload.get("reason", "ended")).replace("_", " ")
-    return f"attempt {last.attempt} was {printable(reason)}"
+    return f"{number} was {printable(reason)}"
 
 
 def _repeated(start: Event, messages: Sequence[StreamMessage]) -> int:

@@ -14,15 +14,16 @@ from contextlib import ExitStack, contextmanager
 
 from dexnb import connect
 from dexnb.cli.exits import FAILED, INTERRUPTED, OK
+from dexnb.cli.kill import tell_started
 from dexnb.cli.place import Place, job_server, place
 from dexnb.cli.rerun import arguments_of
 from dexnb.cli.resume import resumed
 from dexnb.cli.shown import Shown, choose
-from dexnb.cli.target import load, locate, read_input
+from dexnb.cli.target import load_all, locate, read_input
 from dexnb.cli.text import message, printable
 from dexnb.cli.watched import Watched
 from dexnb.clock import monotonic
-from dexnb.engine import Run, Session
+from dexnb.engine import Run, RuntimeOptions, Session
 from dexnb.errors import RunNotFound
 from dexnb.flow.registry import RegisteredFlow
 from dexnb.model.json_text import to_text
@@ -57,13 +58,17 @@ def run(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         if options.serve_jobs:
             stack.enter_context(job_server(where))
-        flow = load(target)
-        input = read_input(flow, options.input)
-        session = connect.open(where.database, clock=where.clock)
+        flow, codecs = load_all(target)
+        with codecs.used():
+            input = read_input(flow, options.input)
+        # The view shows what Steps print, each line beside what happened then.
+        settings = RuntimeOptions(show_prints=False)
+        session = connect.open(where.database, clock=where.clock, options=settings, codecs=codecs)
         stack.callback(session.close)
         flow_id = _flow_id(session, flow) if options.flow_id is None else options.flow_id
         goes_on = _is_open(session, flow_id)
         running = session.start(flow.flow, flow_id, input)
+        tell_started()
         _tell(_beginning(flow_id, where, goes_on=goes_on, input=options.input))
         shown = choose(plain=options.plain, json=options.json, hint=_hint(where))
         with detaching() as detached:

@@ -96,11 +96,13 @@ def _ended(run: Watched, steps: Iterable[tuple[str, View]]) -> Table:
 
 
 def _spent(step: View, ending: Event) -> str:
-    newest = step["attempts"][-1] if step["attempts"] else {"attempt": 0, "sleeps": 0}
+    nothing = {"attempt": 0, "sleeps": 0, "method": "execute"}
+    newest: View = step["attempts"][-1] if step["attempts"] else nothing
     # Telemetry may come late; history does not say in which attempt a Step was cancelled.
     number = ending.attempt or newest["attempt"]
+    method = "execute" if ending.attempt else newest["method"]
     seconds = duration(step["ended_at"] - step["scheduled_at"])
-    return f"attempt {number}, {_rounds(newest['sleeps'])}{seconds}"
+    return f"{words.attempt(number, method=method)}, {_rounds(newest['sleeps'])}{seconds}"
 
 
 def _active(key: str, step: View, now: float, console: Console) -> Panel:
@@ -118,7 +120,7 @@ def _number(step: View, after: int = 0) -> str:
         return "scheduled"
     attempt = step["attempts"][-1]
     most = attempt["limits"]["maximum_attempts"] if attempt["limits"] else 0
-    return words.attempt(attempt["attempt"] + after, most)
+    return words.attempt(attempt["attempt"] + after, most, attempt["method"])
 
 
 def _rows(step: View, now: float, console: Console) -> Iterator[tuple[str, Text]]:
@@ -138,7 +140,9 @@ def _rows(step: View, now: float, console: Console) -> Iterator[tuple[str, Text]
     yield "total", _budget(used, limits["total_duration"], console)
     for failed in reversed(step["attempts"]):
         if failed["failure"] is not None:
-            yield f"attempt {failed['attempt']}", Text(words.failure(failed["failure"]), MAGENTA)
+            # One word, because the column of labels is narrow.
+            noun = "attempt" if failed["method"] == "execute" else failed["method"]
+            yield f"{noun} {failed['attempt']}", Text(words.failure(failed["failure"]), MAGENTA)
             return
 
 

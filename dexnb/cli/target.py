@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import json
 import os
 import sys
@@ -11,11 +12,13 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from dexnb.errors import DexnbError, ValueMappingError
+from dexnb.flow.codecs import NO_CODECS, CodecRegistry
 from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow, read_flow
 from dexnb.flow.typed import decode
@@ -71,18 +74,67 @@ def locate(text: str) -> Target:
 
 
 def load(target: Target) -> RegisteredFlow:
-    """Import the module, make the Flow and check its definition.
+    """Do what `load_all` does, where the codecs are not needed.
+
+    Raises:
+        DexnbError: As `load_all`.
+    """
+    return load_all(target)[0]
+
+
+def load_all(target: Target) -> tuple[RegisteredFlow, CodecRegistry]:
+    """Import the module, make the Flow and check its definition; give the codecs beside it, too.
 
     Raises:
         CommandError: The code raises, or the name is no Flow that can be made.
         FlowDefinitionError: The Flow cannot be used; lists every problem.
     """
+    module = import_code(target)
+    codecs = codecs_in(module)
+    with codecs.used():
+        return _made(_pick(module, target), target), codecs
+
+
+def import_code(target: Target) -> ModuleType:
+    """Import the module, or run the file as one.
+
+    Raises:
+        CommandError: The code raises.
+    """
     with _blaming(f"{target.place} cannot be imported"):
-        module = _import(target)
-    found = _pick(module, target)
-    with _blaming(f"{target.flow or _name_of(found)} cannot be made a Flow"):
-        flow = found() if isinstance(found, type) else found
-        return read_flow(flow)
+        return _import(target)
+
+
+def flows_of(module: ModuleType, target: Target) -> list[RegisteredFlow]:
+    """Make the Flow that the target names in its module, or each that is defined there.
+
+    Base classes that are abstract are left out, and classes of which an instance is there.
+
+    Raises:
+        CommandError: There is none, or one cannot be made.
+        FlowDefinitionError: A Flow cannot be used; lists every problem.
+    """
+    if target.flow:
+        return [_made(_pick(module, target), target)]
+    own = [thing for thing in vars(module).values() if _is_own_flow(thing, module)]
+    instances = {type(thing) for thing in own if not isinstance(thing, type)}
+    made = {
+        id(thing): _made(thing, target)
+        for thing in own
+        if not (thing in instances or inspect.isabstract(thing))
+    }
+    if not made:
+        raise CommandError(
+            f"{target.place} defines no Flow: give a module or file that does, or name one that "
+            f"it imports as {target.place}:FLOW"
+        )
+    return list(made.values())
+
+
+def codecs_in(module: ModuleType) -> CodecRegistry:
+    """Give the codecs of every CodecRegistry that the module has a name for."""
+    found = (thing for thing in vars(module).values() if isinstance(thing, CodecRegistry))
+    return reduce(CodecRegistry.joined, found, NO_CODECS)
 
 
 def read_input(flow: RegisteredFlow, text: str | None) -> Any:
@@ -165,6 +217,12 @@ def _is_own_flow(thing: Any, module: ModuleType) -> bool:
     if isinstance(thing, type):
         return issubclass(thing, Flow) and thing.__module__ == module.__name__
     return isinstance(thing, Flow)
+
+
+def _made(found: type[Flow[Any]] | Flow[Any], target: Target) -> RegisteredFlow:
+    with _blaming(f"{target.flow or _name_of(found)} cannot be made a Flow"):
+        flow = found() if isinstance(found, type) else found
+        return read_flow(flow)
 
 
 def _name_of(found: type[Flow[Any]] | Flow[Any]) -> str:

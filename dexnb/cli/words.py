@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dexnb.cli.text import duration, message, printable
+from dexnb.engine.user_traceback import TRACEBACK, raised_at
 from dexnb.model.event import Event
 from dexnb.model.json_text import to_text
 
@@ -39,14 +40,23 @@ def outcome(event: Event) -> str:
     return f"{kind}: {printable(decision['reason'])}" if decision["reason"] else kind
 
 
-def attempt(number: int, maximum: int) -> str:
-    """Count an attempt against its limit, where it has one."""
-    return f"attempt {number} of {maximum}" if maximum else f"attempt {number}"
+def attempt(number: int, maximum: int = 0, method: str = "execute") -> str:
+    """Count an attempt against its limit, where it has one; wait_for has attempts of its own."""
+    of = f" of {maximum}" if maximum else ""
+    return f"{'' if method == 'execute' else f'{method} '}attempt {number}{of}"
 
 
 def note(kind: str, payload: dict[str, Any]) -> str:
     """Say what a notable event tells: a log line, a stall, a refused write."""
     return _NOTES[kind](payload)
+
+
+def _log(payload: dict[str, Any]) -> str:
+    source, line = payload["source"], payload["line"]
+    if source == TRACEBACK:
+        # All of it stands in the run's log, and would take the whole screen.
+        line = raised_at(line) or line
+    return f"{printable(source)}: {printable(line)}"
 
 
 def _stop(payload: dict[str, Any]) -> str:
@@ -68,7 +78,7 @@ def _stall(payload: dict[str, Any]) -> str:
 _NOTES: dict[str, Callable[[dict[str, Any]], str]] = {
     "engine_error": lambda payload: f"engine: {printable(payload['error'])}",
     "late_write": _late_write,
-    "log": lambda payload: f"{printable(payload['source'])}: {printable(payload['line'])}",
+    "log": _log,
     "stall": _stall,
     "stop_requested": _stop,
     "suspended": lambda payload: f"the machine slept for {duration(payload['seconds'])}",

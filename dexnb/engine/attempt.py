@@ -98,6 +98,7 @@ class Links:
     flow_of: Callable[[Flow[Any]], RegisteredFlow]
     telemetry: Telemetry
     outbox: Outbox
+    observed: Callable[[Attempt, Any, dict[str, Any]], None] = lambda *_: None
 
 
 class Attempt:
@@ -141,6 +142,18 @@ class Attempt:
         """Name the attempt for people."""
         item = self.item
         return f"{item.flow_type}.{item.step_execution_id} of {item.flow_id}"
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """Name the attempt for structured logs."""
+        item = self.item
+        return {
+            "flow": item.flow_id,
+            "flow_type": item.flow_type,
+            "run": item.run_id,
+            "step": item.step_execution_id,
+            "attempt": item.attempt,
+        }
 
     @property
     def method(self) -> Callable[..., Any]:
@@ -246,6 +259,7 @@ class Attempt:
         self.links.telemetry.record(
             item.run_id, item.flow_id, kind, item.step_execution_id, item.attempt, payload, size
         )
+        self.links.observed(self, kind, payload)
 
     def note_late(self, what: str) -> None:
         """Tell, once for an attempt, that it wrote something behind its end."""

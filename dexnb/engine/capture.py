@@ -1,6 +1,7 @@
 """Prints and log records made inside a Step go to its run's telemetry, never to another cell.
 
 Which Step is running is a context variable, so threads and tasks that a Step starts are its own.
+Outside of notebooks they are shown as well, as `RuntimeOptions.show_prints` says.
 """
 
 from __future__ import annotations
@@ -9,13 +10,18 @@ import io
 import logging
 import sys
 import threading
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, TextIO
 
 from dexnb.engine.attempt import Attempt
+from dexnb.engine.options import RuntimeOptions
 
-CURRENT: ContextVar[Attempt] = ContextVar("dexnb_attempt")
+CURRENT: ContextVar[Attempt | None] = ContextVar("dexnb_attempt", default=None)
 """The attempt whose code runs in this context."""
+
+SHOWN: ContextVar[bool] = ContextVar("dexnb_shown", default=False)
+"""Whether what is printed in this context is shown, too."""
 
 LONGEST_LINE = 4096
 STREAMS = ("stdout", "stderr")
@@ -60,6 +66,18 @@ def wrap_streams() -> None:
             setattr(sys, name, CapturingStream(stream, name))
 
 
+def enter(attempt: Attempt, options: RuntimeOptions) -> None:
+    """Take what is printed and logged in this context from now on."""
+    CURRENT.set(attempt)
+    SHOWN.set(not in_notebook() if options.show_prints is None else options.show_prints)
+
+
+def in_notebook() -> bool:
+    """Tell whether IPython runs the program, where a print would stand below some other cell."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and ipython.get_ipython() is not None
+
+
 class CapturingStream(io.TextIOBase):
     """A standard stream that sends what Steps write to their runs and lets all else through."""
 
@@ -71,9 +89,13 @@ class CapturingStream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write to the run of the Step that is running, or through."""
-        attempt = CURRENT.get(None)
+        attempt = CURRENT.get()
         if attempt is None:
             return self.wrapped.write(text)
+        if SHOWN.get():
+            # A terminal that has gone, or lacks a letter, must not fail the Step.
+            with suppress(OSError, ValueError):
+                self.wrapped.write(text)
         key = id(attempt)
         *lines, rest = (self._pieces.pop(key, "") + text).split("\n")
         for line in lines:
@@ -87,11 +109,14 @@ class CapturingStream(io.TextIOBase):
 
     def flush(self) -> None:
         """Flush the wrapped stream; a Step's unfinished line becomes one."""
-        attempt = CURRENT.get(None)
+        attempt = CURRENT.get()
         if attempt is None:
             self.wrapped.flush()
-        else:
-            self.end_line(attempt)
+            return
+        self.end_line(attempt)
+        if SHOWN.get():
+            with suppress(OSError, ValueError):
+                self.wrapped.flush()
 
     def end_line(self, attempt: Attempt) -> None:
         """Keep the line that an attempt has begun."""
@@ -137,17 +162,29 @@ def end_lines(attempt: Attempt) -> None:
 
 def _handle_record(logger: logging.Logger, record: logging.LogRecord) -> None:
     """Take a record made inside a Step to its run, and past handlers that write to the console."""
-    attempt = CURRENT.get(None)
+    attempt = CURRENT.get()
     if attempt is None:
         _call_handlers(logger, record)
         return
     _keep(attempt, record.levelname, _text_of(record))
+    if SHOWN.get():
+        _outside_of_steps(logger, record)
+        return
     each: logging.Logger | None = logger
     while each is not None:
         for handler in each.handlers:
             if record.levelno >= handler.level and not _writes_to_console(handler):
                 handler.handle(record)
         each = each.parent if each.propagate else None
+
+
+def _outside_of_steps(logger: logging.Logger, record: logging.LogRecord) -> None:
+    """Let every handler have a record; what the console's writes is not kept a second time."""
+    token = CURRENT.set(None)
+    try:
+        _call_handlers(logger, record)
+    finally:
+        CURRENT.reset(token)
 
 
 def _text_of(record: logging.LogRecord) -> str:

@@ -20,6 +20,7 @@ from dexnb.flow.client_options import (
     WaitForAttributeOptions,
     WaitForStepCompletionOptions,
 )
+from dexnb.flow.codecs import CodecRegistry
 from dexnb.flow.flow import Flow
 from dexnb.flow.flow_config import FlowConfig
 from dexnb.flow.result import FlowResult
@@ -43,6 +44,7 @@ class Client:
     Args:
         session: An open one.
         flows: Flows to register.
+        codecs: Codecs of your own that the session gets.
         release: Called once, when the client is closed; for whoever has opened the session.
     """
 
@@ -51,12 +53,13 @@ class Client:
         session: Session,
         *,
         flows: Iterable[Flow[Any]] = (),
+        codecs: CodecRegistry | None = None,
         release: Callable[[], None] | None = None,
     ) -> None:
         """Use this session.
 
         Raises:
-            DefinitionError: The session or the Flows are none.
+            DefinitionError: The session, the Flows or the codecs are none.
             FlowDefinitionError: A Flow cannot be used; lists every problem.
         """
         of_type(session, Session, "session", "what dexnb.open(...) gives")
@@ -64,6 +67,7 @@ class Client:
         self._session = session
         self._release = release
         self._client = AsyncClient(session.runtime)
+        session.register_codecs(codecs)
         session.register(*given)
 
     def __enter__(self) -> Self:

@@ -72,6 +72,11 @@ class Dispatcher(Generic[ItemT]):
         name = f"dexnb {self._queue} dispatcher"
         self._task = asyncio.get_running_loop().create_task(self._run(), name=name)
 
+    @property
+    def running(self) -> bool:
+        """Tell whether the loop goes on."""
+        return self._task is not None and not (self._stopping or self._task.done())
+
     def stop(self) -> None:
         """Let the loop end after the fetch that is under way; pauses end at once."""
         self._stopping = True

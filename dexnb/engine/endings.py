@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from dexnb.engine.patience import patiently
 from dexnb.errors import DexnbError, ProviderError, RunNotFound, RuntimeClosed
-from dexnb.providers import Provider, RunRecord
+from dexnb.providers import Commit, Provider, RunRecord
 
 T = TypeVar("T")
 
@@ -30,21 +30,21 @@ class Endings:
         """Start with nobody waiting, on the running loop."""
         self._provider = provider
         self._loop = asyncio.get_running_loop()
-        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
-        self._watching: dict[str, set[asyncio.Future[None]]] = {}
+        self._waiting: _Waits = {}
+        self._watching: _Waits = {}
         self._looking: asyncio.Task[None] | None = None
         self._again = False
         _on_loop.setdefault(self._loop, WeakSet()).add(self)
 
-    async def wait(self, run_id: str) -> None:
-        """Wait until a run has ended, whichever engine ends it.
+    async def wait(self, run_id: str) -> RunRecord:
+        """Wait until a run has ended, whichever engine ends it; give it as it has ended.
 
         Raises:
             RunNotFound: The store has no such run.
             RuntimeClosed: The engine was closed during the wait.
             ProviderError: The store was taken away.
         """
-        await self._look_until(
+        return await self._look_until(
             run_id, self._waiting, lambda record: None if record.status == "RUNNING" else record
         )
 
@@ -61,19 +61,21 @@ class Endings:
     async def _look_until(
         self,
         run_id: str,
-        waiting: dict[str, set[asyncio.Future[None]]],
+        waiting: _Waits,
         look: Callable[[RunRecord], T | None],
     ) -> T:
+        record: RunRecord | None = None
         while True:
-            future: asyncio.Future[None] = self._loop.create_future()
+            future: asyncio.Future[RunRecord | None] = self._loop.create_future()
             waiting.setdefault(run_id, set()).add(future)
             try:
-                record = await patiently(lambda: self._provider.read_run(run_id=run_id))
+                if record is None:
+                    record = await patiently(lambda: self._provider.read_run(run_id=run_id))
                 if record is None:
                     raise RunNotFound(f"run {run_id} is not in this store")
                 if (found := look(record)) is not None:
                     return found
-                await future
+                record = await future
             finally:
                 if future.done() and not future.cancelled():
                     # Whoever fails in the read above has no use for the news that the engine stops.
@@ -83,10 +85,10 @@ class Endings:
                 if not futures:
                     waiting.pop(run_id, None)
 
-    def changed(self, run_id: str, *, ended: bool) -> None:
-        """Tell everyone on this loop that a run has had a turn, or has ended with it."""
+    def changed(self, commit: Commit) -> None:
+        """Tell everyone on this loop that a run has had a turn."""
         for endings in tuple(_on_loop.get(self._loop, ())):
-            endings.resolve(run_id, ended=ended)
+            endings.resolve(commit.run_id, ended=commit.closes, commit=commit)
 
     def look(self) -> None:
         """Learn that another process has changed the store."""
@@ -110,12 +112,14 @@ class Endings:
                 if not future.done():
                     future.set_exception(error)
 
-    def resolve(self, run_id: str, *, ended: bool) -> None:
-        """Let this engine's own waits for a run look again."""
+    def resolve(self, run_id: str, *, ended: bool, commit: Commit | None = None) -> None:
+        """Let this engine's own waits for a run look again: at what a turn has left, if given."""
         waiting = self._waiting.get(run_id, ()) if ended else ()
-        for future in (*waiting, *self._watching.get(run_id, ())):
+        waits = [*waiting, *self._watching.get(run_id, ())]
+        record = _record_of(commit) if commit is not None and waits else None
+        for future in waits:
             if not future.done():
-                future.set_result(None)
+                future.set_result(record)
 
     async def _look(self) -> None:
         try:
@@ -131,5 +135,17 @@ class Endings:
         finally:
             self._looking = None
 
+
+def _record_of(commit: Commit) -> RunRecord | None:
+    if not commit.events:
+        return None
+    version = commit.events[-1].seq
+    return RunRecord(
+        commit.run_id, commit.flow_id, commit.flow_type, commit.status, version, commit.state
+    )
+
+
+_Waits = dict[str, set["asyncio.Future[RunRecord | None]"]]
+"""Who waits, by run id; each is told what the run has come to, or to look for itself."""
 
 _on_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakSet[Endings]] = WeakKeyDictionary()

@@ -11,10 +11,13 @@ from typing import Any, TypeVar
 from dexnb.clock import Clock, wall_time
 from dexnb.engine import capture
 from dexnb.engine.attempt import Attempt, Links
+from dexnb.engine.counts import Counts
 from dexnb.engine.dispatcher import Dispatcher
 from dexnb.engine.endings import Endings
 from dexnb.engine.execute import Outcome
 from dexnb.engine.mailbox import Mailbox
+from dexnb.engine.near_runs import NearRuns
+from dexnb.engine.observer import Observers
 from dexnb.engine.open_calls import OpenCalls
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.orchestrator import Orchestrator
@@ -25,14 +28,14 @@ from dexnb.engine.step_hosts import StepHosts
 from dexnb.engine.stream_readers import StreamReaders
 from dexnb.engine.subflow_start import subflow_step
 from dexnb.engine.telemetry import Telemetry
-from dexnb.engine.turn import SUBFLOW, start_run
+from dexnb.engine.turn import SUBFLOW
 from dexnb.engine.upkeep import Upkeep
 from dexnb.engine.worker import Worker
 from dexnb.errors import ProviderError, RuntimeClosed
 from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow, Registry
 from dexnb.flow.start_options import StartFlowOptions
-from dexnb.model.message import Message, Start, encode_message
+from dexnb.model.message import Message, encode_message
 from dexnb.providers import (
     Commit,
     Handlers,
@@ -70,7 +73,8 @@ class Engine:
         self.registry = Registry(minimum_heartbeat_timeout=self.minimum_heartbeat)
         self._own_step_thread = own_step_thread
         self.store_lost: ProviderError | None = None
-        self.commits = 0
+        self.counts = Counts(provider)
+        self.observers = Observers(self.counts)
         self._handlers = Handlers()
         self._began = False
         self._closed = False
@@ -115,6 +119,7 @@ class Engine:
             lambda: wall_time(loop) - store_clock.lease(),
             options.telemetry_bytes,
             telemetry_after,
+            self.observers.engine,
         )
         self.outbox = self._outbox()
         self.hosts = StepHosts(
@@ -124,9 +129,10 @@ class Engine:
             sync_slots=lambda: options.sync_concurrency,
             ended=self._ended,
         )
+        self.near = NearRuns(provider, self._committed)
         self.worker = self._worker(loop)
         self.orchestrator = Orchestrator(
-            provider, options, self.telemetry, self._committed, self._turn_freed
+            provider, options, self.telemetry, self.near, self._turn_freed
         )
         self.upkeep = Upkeep(
             clock=clock,
@@ -141,10 +147,22 @@ class Engine:
 
     def _worker(self, loop: asyncio.AbstractEventLoop) -> Worker:
         links = Links(
-            loop.time, lambda: wall_time(loop), self._flow_of, self.telemetry, self.outbox
+            loop.time,
+            lambda: wall_time(loop),
+            self._flow_of,
+            self.telemetry,
+            self.outbox,
+            self.observers.attempt,
         )
-        registry, options = self.registry, self.options
-        return Worker(self.provider, registry, options, links, self.hosts, self._slot_freed)
+        return Worker(
+            self.provider,
+            self.registry,
+            self.options,
+            links,
+            self.hosts,
+            self.near,
+            self._slot_freed,
+        )
 
     def _flow_of(self, flow: Flow[Any]) -> RegisteredFlow:
         """Give what is known of a SubFlow's code, which its instance brings along; any thread."""
@@ -161,6 +179,7 @@ class Engine:
             refused=self._refused,
             failed=self._tell,
             written=self.readers.written,
+            lag=self.counts.beat_lag.add,
         )
 
     def _store_lost(self, error: ProviderError | None) -> None:
@@ -289,30 +308,6 @@ class Engine:
             self, flow, flow_id, input, overrides=overrides, options=options, attach=attach
         )
 
-    async def begin_run(self, start: Start) -> Started:
-        """Start a run with this message, unless its flow id has an open one."""
-        run_id, clock = uuid.uuid4().hex, self.provider.clock
-        return await self.apply_start(
-            start_run(start, run_id, time=clock.lease(), wall=wall_time(), now=clock.now())
-        )
-
-    async def apply_start(self, commit: Commit) -> Started:
-        """Apply a run's first turn, unless its flow id has an open run."""
-        started = await self._start_run(commit)
-        if started.run_id != commit.run_id:
-            return Started(started.run_id, created=False)
-        self._committed(commit)
-        return Started(commit.run_id, created=True)
-
-    async def _start_run(self, commit: Commit) -> Started:
-        try:
-            return await self.ask(lambda: self.provider.start_run(commit))
-        except ProviderError as error:
-            # Refused because it is there: the first try was applied and only its answer was lost.
-            if error.retryable or await self.record(run_id=commit.run_id) is None:
-                raise
-            return Started(commit.run_id, created=True)
-
     async def send(self, run_id: str, message: Message) -> None:
         """Send a message to a run."""
         sent = NewMessage(run_id, encode_message(message))
@@ -322,10 +317,10 @@ class Engine:
         """Give a run by its id, or the newest of a flow id."""
         return await self.ask(lambda: self.provider.read_run(run_id=run_id, flow_id=flow_id))
 
-    async def wait_closed(self, run_id: str) -> None:
-        """Wait until a run has ended, whichever engine ends it."""
+    async def wait_closed(self, run_id: str) -> RunRecord:
+        """Wait until a run has ended, whichever engine ends it; give it as it has ended."""
         self.check_open()
-        await self.endings.wait(run_id)
+        return await self.endings.wait(run_id)
 
     async def ask(self, call: Callable[[], Awaitable[T]]) -> T:
         """Make a call to the store that may be made twice, for a while if the store is busy.
@@ -373,13 +368,13 @@ class Engine:
         self.attempts.reconsider()
 
     def _committed(self, commit: Commit) -> None:
-        self.commits += 1
+        self.observers.committed(commit)
         if commit.cancelled:
             self.worker.cancel(commit.run_id, commit.cancelled)
         if commit.closes:
             self.worker.cancel_run(commit.run_id)
             self.worker.knobs.forget(commit.run_id)
-        self.endings.changed(commit.run_id, ended=commit.closes)
+        self.endings.changed(commit)
 
     def _lost(self, tokens: frozenset[str]) -> None:
         self.worker.lose(tokens)

@@ -13,7 +13,7 @@ from dexnb.errors import LoopBoundError
 from dexnb.flow.mapping import map_decision, map_wait
 from dexnb.flow.output import OUTLET, StepOutput
 from dexnb.flow.timeout_step import SYSTEM_PREFIX
-from dexnb.flow.typed import decode
+from dexnb.flow.typed import decode_kept
 from dexnb.model.decision import Decision
 from dexnb.model.message import StepDone, WaitDone
 from dexnb.model.shown import shown
@@ -121,4 +121,4 @@ _OTHER_LOOP = ("attached to a different loop", "bound to a different event loop"
 
 def _input_of(attempt: Attempt) -> Any:
     operation = f"input of {attempt.who}"
-    return decode(attempt.payload.input, attempt.handler.input_type, operation)
+    return decode_kept(attempt.payload.input, attempt.handler.input_type, operation)

@@ -1,23 +1,30 @@
-"""Failed attempts on the logger `dexnb`, so that a script does not retry for hours in silence."""
+"""Failed attempts: in their run's telemetry, and for scripts on the logger `dexnb`."""
 
 from __future__ import annotations
 
 import logging
-import sys
 import traceback
 
 from dexnb.engine.attempt import Attempt
+from dexnb.engine.capture import in_notebook
 from dexnb.engine.retry import AfterFailure
+from dexnb.engine.user_traceback import TRACEBACK, user_traceback
 
 LOG = logging.getLogger("dexnb")
 
+MOST_FRAMES = 10
+
 
 def tell(attempt: Attempt, after: AfterFailure, error: BaseException | None) -> None:
-    """Warn of a failed attempt, with its traceback; it is an error when no other one follows.
+    """Tell of a failed attempt with its traceback, so that nobody retries for hours in silence.
 
-    In a notebook nothing is said, because it would stand in whatever cell runs: the Lab shows it.
+    It is a warning, and an error when no other one follows. In a notebook only the run's telemetry
+    has it, because it would stand in whatever cell runs: the Lab shows it.
     """
-    if _in_notebook():
+    if error is not None:
+        text = user_traceback(error)
+        attempt.record("log", {"source": TRACEBACK, "line": text}, len(text))
+    if in_notebook():
         return
     failure = after.failure
     follows = "no other attempt follows" if after.retry is None else f"again in {after.delay:g} s"
@@ -27,9 +34,20 @@ def tell(attempt: Attempt, after: AfterFailure, error: BaseException | None) -> 
         trace = "" if error is None else "\n" + "".join(traceback.format_exception(error)).rstrip()
         text = f"{attempt.who}, attempt {attempt.item.attempt} failed: {what}{trace}"
         # Errors come from outside, and a text with half a character in it cannot be written.
-        LOG.log(level, "%s", text.encode("utf-8", "backslashreplace").decode())
+        text = text.encode("utf-8", "backslashreplace").decode()
+        LOG.log(level, "%s", text, extra={"dexnb": _fields(attempt, after, error)})
 
 
-def _in_notebook() -> bool:
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and ipython.get_ipython() is not None
+def _fields(
+    attempt: Attempt, after: AfterFailure, error: BaseException | None
+) -> dict[str, object]:
+    """Give the same for structured logs, without the lines of code that a traceback shows."""
+    frames = [] if error is None else traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]
+    return {
+        "event": "attempt_failed",
+        **attempt.names,
+        "error": after.failure.error_type,
+        "detail": after.failure.detail,
+        "again_in": None if after.retry is None else after.delay,
+        "trace": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
+    }

@@ -17,6 +17,7 @@ _LOCKS = ("orchestrator_lock_timeout", "worker_lock_timeout")
 SHORTEST_LOCK = 0.5
 """Seconds below which a lease would run out before its holder can renew it."""
 
+_FLAGS, _OPTIONAL = ("live_knobs", "show_prints"), ("show_prints",)
 _COUNTS = ("orchestration_concurrency", "worker_concurrency", "sync_concurrency", "max_attempts")
 
 
@@ -41,6 +42,9 @@ class RuntimeOptions:
         live_knobs: Give every attempt its own copy of what its Step reads, so that knobs act while
             it runs. The Lab turns it on; without it only runs that were given overrides have one,
             and a knob acts on the others from their next attempt on.
+        show_prints: Show what Steps and RPCs print and log on this process's own output, too. None
+            shows it outside of notebooks, where it would stand below some other cell. The run's
+            log has it in any case.
 
     Raises:
         DefinitionError: A value cannot hold; it is named with its range.
@@ -58,6 +62,7 @@ class RuntimeOptions:
     cancellation_grace: timedelta = timedelta(milliseconds=500)
     telemetry_bytes: int = 64 << 20
     live_knobs: bool = False
+    show_prints: bool | None = None
 
     def __post_init__(self) -> None:
         """Start without listeners."""
@@ -82,9 +87,10 @@ class RuntimeOptions:
         if name not in {field.name for field in fields(self)}:
             message = f"RuntimeOptions has no setting {shown(name)}"
             raise DefinitionError(message)
-        if name == "live_knobs":
-            if not isinstance(value, bool):
-                message = f"RuntimeOptions.live_knobs is {shown(value)}: give True or False"
+        if name in _FLAGS:
+            if not isinstance(value, bool) and (value is not None or name not in _OPTIONAL):
+                instead = ", or None" if name in _OPTIONAL else ""
+                message = f"RuntimeOptions.{name} is {shown(value)}: give True or False{instead}"
                 raise DefinitionError(message)
         elif name in _COUNTS or name == "telemetry_bytes":
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:

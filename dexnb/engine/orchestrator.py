@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 from dexnb.clock import wall_time
+from dexnb.engine.near_runs import NearRuns
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.patience import patiently
 from dexnb.engine.telemetry import Telemetry
 from dexnb.engine.turn import poisoned, turn
-from dexnb.errors import LeaseLost, ProviderError
+from dexnb.errors import DocumentError, LeaseLost, ProviderError
 from dexnb.model.message import decode_message
 from dexnb.model.run_state import RunState
 from dexnb.providers import Commit, OrchestrationItem, Provider
@@ -27,7 +29,7 @@ class Orchestrator:
         provider: The store.
         options: Slots and the poison limit.
         telemetry: Takes errors.
-        committed: Called with each commit that was applied.
+        near: The states at hand; told of each turn that was applied.
         freed: Called when a slot has become free.
     """
 
@@ -36,14 +38,14 @@ class Orchestrator:
         provider: Provider,
         options: RuntimeOptions,
         telemetry: Telemetry,
-        committed: Callable[[Commit], None],
+        near: NearRuns,
         freed: Callable[[], None],
     ) -> None:
         """Start with no turn."""
         self._provider = provider
         self._options = options
         self._telemetry = telemetry
-        self._committed = committed
+        self._near = near
         self._freed = freed
         self._turns: set[asyncio.Task[None]] = set()
 
@@ -81,8 +83,11 @@ class Orchestrator:
         try:
             time, wall = self._provider.clock.lease(), wall_time()
             try:
-                commit = _fold(item, time, wall, self._provider.clock.now())
-                done = await self._acknowledge(item, commit)
+                state = self._state(item)
+                messages = [decode_message(message.text) for message in item.messages]
+                now = self._provider.clock.now()
+                commit = turn(state, messages, time=time, wall=wall, now=now)
+                done = await self._acknowledge(item, commit, state)
             except Exception as error:  # noqa: BLE001 - what was stored may be anything
                 self._tell(item, error)
                 await self._put_off(item, error, time, wall)
@@ -92,13 +97,16 @@ class Orchestrator:
         except Exception as error:  # noqa: BLE001 - the lock runs out, and the turn is taken again
             self._tell(item, error)
 
-    async def _acknowledge(self, item: OrchestrationItem, commit: Commit) -> bool:
+    def _state(self, item: OrchestrationItem) -> RunState:
+        return self._near.take(item.run_id, item.version) or RunState.from_text(item.state)
+
+    async def _acknowledge(self, item: OrchestrationItem, commit: Commit, state: RunState) -> bool:
         """Write a turn; tell whether that is done with. A store that says never raises."""
         for delay in (*ACK_DELAYS, None):
             try:
                 await self._provider.ack_orchestration_item(item.token, commit)
             except LeaseLost:
-                await self._after_lost_lease(commit)
+                await self._near.applied_before(commit, state)
                 return True
             except Exception as error:
                 if isinstance(error, ProviderError) and not error.retryable:
@@ -107,18 +115,9 @@ class Orchestrator:
                 if delay is not None:
                     await asyncio.sleep(delay)
             else:
-                self._committed(commit)
+                self._near.applied(commit, state)
                 return True
         return False
-
-    async def _after_lost_lease(self, commit: Commit) -> None:
-        """Learn whether the turn was applied before, and only the store's answer was lost.
-
-        If not, whoever holds the run now folds the same messages: a turn applies exactly once.
-        """
-        record = await patiently(lambda: self._provider.read_run(run_id=commit.run_id))
-        if record is not None and record.state == commit.state:
-            self._committed(commit)
 
     async def _put_off(
         self, item: OrchestrationItem, error: Exception, time: float, wall: float
@@ -127,9 +126,9 @@ class Orchestrator:
         if item.attempt_count <= self._options.max_attempts:
             await self._provider.abandon_orchestration_item(item.token, POISON_DELAY)
             return
-        state = RunState(item.flow_id, item.run_id, item.flow_type, events=item.version)
+        state = _closable(item)
         commit = poisoned(state, f"Poison: {error}", time=time, wall=wall)
-        await self._acknowledge(item, commit)
+        await self._acknowledge(item, commit, state)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._turns.discard(task)
@@ -144,7 +143,10 @@ class Orchestrator:
         )
 
 
-def _fold(item: OrchestrationItem, time: float, wall: float, now: float) -> Commit:
-    state = RunState.from_text(item.state)
-    messages = [decode_message(message.text) for message in item.messages]
-    return turn(state, messages, time=time, wall=wall, now=now)
+def _closable(item: OrchestrationItem) -> RunState:
+    """Give a run's state, or where that cannot be read as much of it as its end needs."""
+    with suppress(DocumentError):
+        state = RunState.from_text(item.state)
+        if state.events == item.version:
+            return state
+    return RunState(item.flow_id, item.run_id, item.flow_type, events=item.version)

@@ -31,6 +31,7 @@ class Outbox:
         refused: Called with each Stream message that the store did not keep.
         failed: Called with an error of the store.
         written: Called with Stream messages that were written, kept or not.
+        lag: Called for each batch of checkpoints with the seconds that its oldest had to wait.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Outbox:
         refused: Callable[[StreamWrite], None],
         failed: Callable[[Exception], None],
         written: Callable[[Sequence[StreamWrite]], None] = lambda _: None,
+        lag: Callable[[float], None] = lambda _: None,
     ) -> None:
         """Start with nothing to write."""
         self._provider = provider
@@ -50,6 +52,8 @@ class Outbox:
         self._refused = refused
         self._failed = failed
         self._written = written
+        self._lag = lag
+        self._oldest = 0.0
         self._lock = threading.Lock()
         self._beats: dict[str, str | None] = {}
         self._messages: deque[StreamWrite] = deque()
@@ -60,6 +64,8 @@ class Outbox:
     def beat(self, token: str, checkpoint: str | None) -> None:
         """Record a checkpoint soon; for any thread."""
         with self._lock:
+            if not self._beats:
+                self._oldest = self._mailbox.loop.time()
             self._beats[token] = checkpoint
         self._ask()
 
@@ -113,13 +119,14 @@ class Outbox:
         try:
             while self._beats:
                 with self._lock:
-                    beats, self._beats = self._beats, {}
+                    beats, self._beats, oldest = self._beats, {}, self._oldest
                 if await self._write_beats(beats, first=not failures):
+                    self._lag(self._mailbox.loop.time() - oldest)
                     failures = 0
                     continue
                 with self._lock:
                     # Newer values came in meanwhile and win.
-                    self._beats = {**beats, **self._beats}
+                    self._beats, self._oldest = {**beats, **self._beats}, oldest
                 await asyncio.sleep(RETRY_DELAYS[min(failures, len(RETRY_DELAYS) - 1)])
                 failures += 1
         finally:

@@ -10,8 +10,8 @@ from dexnb.errors import ContextCallError, DefinitionError, DocumentError, LoopB
 from dexnb.flow.mapping import failure_of, map_recovery
 from dexnb.model.decision import Failure
 from dexnb.model.json_text import to_text
-from dexnb.model.message import StepFailed, encode_message
-from dexnb.providers import NewMessage, NewWorkItem
+from dexnb.model.message import StepFailed
+from dexnb.providers import NewWorkItem
 
 START_TO_CLOSE = Failure("StartToClose", "the attempt ran longer than its execute_method_timeout")
 WAIT_START_TO_CLOSE = Failure(
@@ -32,7 +32,7 @@ class AfterFailure:
     failure: Failure
     delay: float = 0.0
     retry: NewWorkItem | None = None
-    message: NewMessage | None = None
+    message: StepFailed | None = None
 
 
 def failure_from_error(error: BaseException) -> tuple[Failure, bool]:
@@ -73,7 +73,7 @@ def after_failure(
     method = attempt.payload.method
     recovery = map_recovery(attempt.settings, attempt.flow) if method == "execute" else None
     failed = StepFailed(item.step_execution_id, item.attempt, failure, recovery, method)
-    return AfterFailure(failure, message=NewMessage(item.run_id, encode_message(failed)))
+    return AfterFailure(failure, message=failed)
 
 
 def _retry(attempt: Attempt, failure: Failure, visible_at: float) -> NewWorkItem:

@@ -85,10 +85,11 @@ async def invoke_rpc(
         known = ", ".join(sorted(flow.rpcs)) or "none"
         raise DefinitionError(f"{flow.flow_type} has no RPC {shown(name)}; its RPCs: {known}")
     plan = map_rpc_plan(rpc, flow, options)
-    call = RpcCall(engine, record, flow, rpc, plan, map_rpc_input(input, rpc, flow))
-    output = await call.run()
-    what = f"output of {flow.flow_type}.{rpc.method}"
-    return None if output is None else decode(output, rpc.output_type, what)
+    with engine.registry.codecs.used():
+        call = RpcCall(engine, record, flow, rpc, plan, map_rpc_input(input, rpc, flow))
+        output = await call.run()
+        what = f"output of {flow.flow_type}.{rpc.method}"
+        return None if output is None else decode(output, rpc.output_type, what)
 
 
 def _flow_of(engine: Engine, rpc_method: Any, record: RunRecord) -> RegisteredFlow:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Callable
-from contextvars import Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -33,6 +33,7 @@ class RpcLog:
     def __init__(self, engine: Engine, context: RpcContext) -> None:
         """Begin with the call under way."""
         self._telemetry = engine.telemetry
+        self._options = engine.options
         self._context = context
         self.ended = False
 
@@ -41,10 +42,10 @@ class RpcLog:
         context = self._context
         self._telemetry.record(context.run_id, context.flow_id, kind, payload=payload, size=size)
 
-    def enter(self) -> Token[Attempt]:
+    def enter(self) -> None:
         """Take what is printed in this context from now on."""
         # To the capture it is what an attempt is: a place for lines.
-        return capture.CURRENT.set(cast("Attempt", self))
+        capture.enter(cast("Attempt", self), self._options)
 
     def end(self) -> None:
         """Keep the line that was begun."""
@@ -79,9 +80,10 @@ async def run_handler(
             returned = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(running, steps))
     else:
         clock, name = Clock.of(loop), f"RPC {method.__qualname__}"
+        inside = contextvars.copy_context()
         # The loop counts its own executor calls, so that virtual time waits for them.
         returned = await loop.run_in_executor(
-            engine.calls.threads, _called, method, context, input, clock, name, log
+            engine.calls.threads, inside.run, _called, method, context, input, clock, name, log
         )
     if returned.error is not None:
         raise returned.error
@@ -114,8 +116,8 @@ def _called(
     name: str,
     log: RpcLog,
 ) -> _Returned:
-    # Threads are used again, so what is set here is taken back.
-    token, before = OUTLET.set(context), log.enter()
+    OUTLET.set(context)
+    log.enter()
     try:
         with guard_thread(clock, name):
             return _Returned(method(context, *input))
@@ -123,5 +125,3 @@ def _called(
         return _Returned(error=error)
     finally:
         log.end()
-        capture.CURRENT.reset(before)
-        OUTLET.reset(token)

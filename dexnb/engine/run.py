@@ -81,7 +81,7 @@ class AsyncRun:
     async def result(self) -> FlowResult | None:
         """Give how the run ended, or None while it runs."""
         state = await self.state()
-        return result_of(state) if state.closed else None
+        return result_of(state, self._engine.registry.codecs) if state.closed else None
 
     async def wait(self, timeout: float | timedelta | None = None) -> FlowResult:
         """Wait until the run has ended. Ending the wait leaves the run alone.
@@ -92,14 +92,14 @@ class AsyncRun:
         seconds = None if timeout is None else seconds_of(timeout, name="wait timeout")
         try:
             async with asyncio.timeout(seconds):
-                await self._engine.wait_closed(self.run_id)
+                record = await self._engine.wait_closed(self.run_id)
         except TimeoutError:
             message = f"{self.flow_id} runs on after {seconds:g} s of the runtime's clock"
             state = await self.state()
             locks = lock_waits(state)
             why = f"{self._last_failure(state)}{locks and f'; {locks}'}"
             raise WaitTimeout(f"{message}{why}; it was left alone") from None
-        return result_of(await self.state())
+        return result_of(RunState.from_text(record.state), self._engine.registry.codecs)
 
     def _last_failure(self, state: RunState) -> str:
         """Say how an attempt of this engine failed last of which the Step goes on, or nothing."""
@@ -148,11 +148,14 @@ class AsyncRun:
         )
         self._check_stream(name)
         read = natural_value if isinstance(stream, str) else stream.decode
-        return tuple(
-            StreamMessage(read(record.payload), str(record.position), record.wall, record.source)
-            for record in records
-            if record.run_id == self.run_id
-        )
+        with self._engine.registry.codecs.used():
+            return tuple(
+                StreamMessage(
+                    read(record.payload), str(record.position), record.wall, record.source
+                )
+                for record in records
+                if record.run_id == self.run_id
+            )
 
     def _check_stream(self, name: str) -> None:
         flow = self._engine.registry.get(self.flow_type)

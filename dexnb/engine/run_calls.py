@@ -42,12 +42,11 @@ async def wait_for_run(engine: Engine, record: RunRecord, seconds: float | None)
     """
     try:
         async with asyncio.timeout(seconds):
-            await engine.wait_closed(record.run_id)
+            ended = await engine.wait_closed(record.run_id)
     except TimeoutError:
         message = f"{record.flow_id} runs on after {seconds:g} s; it was left alone"
         raise LongPollTimeoutError(message) from None
-    ended = await engine.record(run_id=record.run_id)
-    return result_of(RunState.from_text((ended or record).state))
+    return result_of(RunState.from_text(ended.state), engine.registry.codecs)
 
 
 def read_config(config: FlowConfig) -> dict[str, str]:

@@ -36,7 +36,7 @@ async def publish(
     definition = channel_of(engine, record.flow_type, channel)
     physical = physical_name(definition, instance)
     operation = f"{definition.kind} {physical} publish"
-    document = check(value, definition.value_type, operation)
+    document = engine.registry.codecs.call(check, value, definition.value_type, operation)
     text_of(document, operation)
     request_id = uuid.uuid4().hex
     await engine.send(record.run_id, Published(physical, [document], "client", request_id))
@@ -58,7 +58,8 @@ def attribute_value(engine: Engine, record: RunRecord, attribute: Any, instance:
     definition = attribute_of(engine, record.flow_type, attribute)
     physical = physical_name(definition, instance)
     document = RunState.from_text(record.state).attributes.get(physical)
-    return definition.decode(document, f"{definition.kind} {physical} read")
+    what = f"{definition.kind} {physical} read"
+    return engine.registry.codecs.call(definition.decode, document, what)
 
 
 async def matched_value(
@@ -80,13 +81,14 @@ async def matched_value(
     """
     definition = attribute_of(engine, record.flow_type, attribute)
     physical = physical_name(definition, instance)
-    match.check_fits(definition)
+    call = engine.registry.codecs.call
+    call(match.check_fits, definition)
     what, wanted = f"{definition.kind} {physical}", f"{match.test} {shown(match.operand)}"
 
     def look(now: RunRecord) -> tuple[Any] | None:
         """Find a value that fits."""
-        document = RunState.from_text(now.state).attributes.get(physical)
-        value = None if document is None else definition.decode(document, f"{what} read")
+        kept = RunState.from_text(now.state).attributes.get(physical)
+        value = None if kept is None else call(definition.decode, kept, f"{what} read")
         if match.matches(value):
             return (value,)
         if now.status != "RUNNING":

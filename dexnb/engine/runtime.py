@@ -11,6 +11,7 @@ from dexnb.engine.options import RuntimeOptions, options_of
 from dexnb.engine.other_input import other_input
 from dexnb.engine.run import AsyncRun
 from dexnb.errors import DexnbWarning, RunNotFound
+from dexnb.flow.codecs import CodecRegistry
 from dexnb.flow.flow import Flow
 from dexnb.flow.start_options import StartFlowOptions
 from dexnb.model.arguments import of_type, one_of, whole
@@ -28,6 +29,7 @@ class Runtime:
         provider: The store; opened and closed by the runtime.
         options: Settings; defaults by default.
         own_step_thread: Run async Steps on a thread of their own, apart from the engine.
+        codecs: Codecs of your own, for types that cannot be stored by themselves.
     """
 
     def __init__(
@@ -36,14 +38,16 @@ class Runtime:
         *,
         options: RuntimeOptions | None = None,
         own_step_thread: bool = False,
+        codecs: CodecRegistry | None = None,
     ) -> None:
         """Prepare; entering the block starts.
 
         Raises:
-            DefinitionError: The options are none.
+            DefinitionError: The options or the codecs are none.
         """
         self.options = options_of(options)
         self.engine = Engine(provider, self.options, own_step_thread=own_step_thread)
+        self.register_codecs(codecs)
 
     async def __aenter__(self) -> Self:
         """Open the store and start to work."""
@@ -71,6 +75,19 @@ class Runtime:
         """
         for flow in flows:
             self.engine.register(flow)
+
+    def register_codecs(self, codecs: CodecRegistry | None) -> None:
+        """Add codecs, each in place of an earlier one for its type; the next attempts use them.
+
+        Raises:
+            DefinitionError: They are no CodecRegistry.
+        """
+        self.engine.registry.register_codecs(codecs)
+
+    @property
+    def codecs(self) -> CodecRegistry:
+        """The codecs of your own by which it stores and reads."""
+        return self.engine.registry.codecs
 
     async def start(
         self,
@@ -149,4 +166,5 @@ async def start_or_attach(
     registered = engine.registry.get(run.flow_type)
     if started.created or registered is None:
         return run, ""
-    return run, other_input(await run.state(), registered, input)
+    state = await run.state()
+    return run, engine.registry.codecs.call(other_input, state, registered, input)

@@ -93,7 +93,8 @@ async def search_flows(
     while len(entries) <= page_size:
         read = partial(engine.provider.list_runs, status=status, limit=CHUNK, before=before)
         records = await engine.ask(read)
-        entries.extend(_found(engine, found, records))
+        with engine.registry.codecs.used():
+            entries.extend(_found(engine, found, records))
         if len(records) < CHUNK:
             break
         before = records[-1].run_id

@@ -22,6 +22,7 @@ from dexnb.engine.options import RuntimeOptions, options_of
 from dexnb.engine.runtime import Runtime, start_or_attach
 from dexnb.engine.session_run import Run
 from dexnb.errors import DexnbError, DexnbWarning, RuntimeClosed
+from dexnb.flow.codecs import CodecRegistry
 from dexnb.flow.flow import Flow
 from dexnb.flow.start_options import StartFlowOptions
 from dexnb.providers import Provider
@@ -100,6 +101,19 @@ class Session:
             FlowDefinitionError: A Flow cannot be used; lists every problem.
         """
         self.call(_soon(self._runtime.register, *flows))
+
+    def register_codecs(self, codecs: CodecRegistry | None) -> None:
+        """Add codecs, each in place of an earlier one for its type; the next attempts use them.
+
+        Raises:
+            DefinitionError: They are no CodecRegistry.
+        """
+        self.call(_soon(self._runtime.register_codecs, codecs))
+
+    @property
+    def codecs(self) -> CodecRegistry:
+        """The codecs of your own by which it stores and reads."""
+        return self._runtime.codecs
 
     def start(
         self,

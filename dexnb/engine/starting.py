@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from dexnb.engine.first_turn import begin_run
 from dexnb.engine.knob_change import checked_overrides
 from dexnb.errors import FlowAlreadyStartedError, ProviderError, RuntimeClosed
 from dexnb.flow.flow import Flow
@@ -54,7 +55,7 @@ async def start_flow(
     registered = engine.register(flow)
     checked = checked_overrides(registered, overrides, engine.minimum_heartbeat)
     options = StartFlowOptions() if options is None else options
-    start = map_start(registered, flow_id, input, checked, options)
+    start = engine.registry.codecs.call(map_start, registered, flow_id, input, checked, options)
     follows = attach and options.id_reuse_policy is IdReusePolicy.DEFAULT
     if follows and not options.ignore_already_started:
         return await _begin(engine, start, follows=True)
@@ -62,7 +63,7 @@ async def start_flow(
 
 
 async def _begin(engine: Engine, start: Start, *, follows: bool) -> Started:
-    started = await engine.begin_run(start)
+    started = await begin_run(engine, start)
     if follows and not started.created:
         await _check_type(engine, started.run_id, start)
     return started

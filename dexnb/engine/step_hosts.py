@@ -118,6 +118,13 @@ class StepHosts:
             return False
         return attempt.links.tick() - host.since > HELD_SECONDS
 
+    def held_loops(self, seconds: float) -> int:
+        """Count the loops that one Step has held for longer than this, other than the control's."""
+        now = self._control.loop.time()
+        return sum(
+            host.current is not None and now - host.since > seconds for host in self._watched()
+        )
+
     def look(self) -> None:
         """Look for Steps that block their loops; called about twice a second while any run."""
         self._watch.look()

@@ -65,7 +65,8 @@ async def write_stream(
         fix = fix or "begin it otherwise, because # stands before a Step's name"
         raise DefinitionError(f"Stream {stream.name} source is {shown(source)}: {fix}")
     operation = f"Stream {stream.name} write"
-    text = text_of(check(value, stream.value_type, operation), operation, MAX_MESSAGE_BYTES)
+    document = engine.registry.codecs.call(check, value, stream.value_type, operation)
+    text = text_of(document, operation, MAX_MESSAGE_BYTES)
     write = StreamWrite(
         flow_type=record.flow_type,
         stream=stream.name,
@@ -107,7 +108,7 @@ async def read_stream(
             f"Stream {stream.name} of {record.flow_id} had no new message within {seconds:g} s: "
             "read again with the same resume token"
         ) from None
-    return message_of(found, stream)
+    return engine.registry.codecs.call(message_of, found, stream)
 
 
 async def list_stream_messages(
@@ -140,7 +141,8 @@ async def list_stream_messages(
         after = chunk[-1].position
     page = list(reversed(kept))[:page_size]
     token = str(page[-1].position) if len(kept) > page_size else ""
-    return StreamMessagesPage(tuple(message_of(each, stream) for each in page), token)
+    with engine.registry.codecs.used():
+        return StreamMessagesPage(tuple(message_of(each, stream) for each in page), token)
 
 
 def message_of(record: StreamRecord, stream: Stream[Any]) -> StreamMessage:

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dexnb.engine.first_turn import begin_run
 from dexnb.engine.moving import result_document
 from dexnb.engine.starting import terminate
 from dexnb.engine.turn import SUBFLOW
@@ -98,7 +99,7 @@ async def begin_or_join(engine: Engine, document: Result, parent: Parent) -> Res
             found = await _found(engine, child, parent)
             if found is not None:
                 return found
-        started = await engine.begin_run(start)
+        started = await begin_run(engine, start)
         if started.created:
             return {**_RUNNING, "flow_id": start.flow_id, "run_id": started.run_id}
 

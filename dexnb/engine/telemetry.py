@@ -49,6 +49,7 @@ class Telemetry:
         wall_offset: Gives the seconds to add to store time for a wall-clock stamp.
         budget: Bytes for all runs together; the oldest entries of all go first.
         after: Number behind which every run's entries count on.
+        observed: Told of each entry that is of no attempt.
     """
 
     def __init__(
@@ -57,11 +58,13 @@ class Telemetry:
         wall_offset: Callable[[], float],
         budget: int,
         after: int = 0,
+        observed: Callable[[TelemetryKind, dict[str, Any]], None] = lambda *_: None,
     ) -> None:
         """Start empty."""
         self._now = now
         self._wall_offset = wall_offset
         self._budget = budget
+        self._observed = observed
         self._lock = threading.Lock()
         self._logs: dict[str, RunLog] = {}
         self._order: deque[RunLog] = deque()
@@ -107,6 +110,8 @@ class Telemetry:
             self.bytes += weight
             while self.bytes > self._budget:
                 self._drop_oldest()
+        if not attempt:
+            self._observed(kind, payload)
 
     def _drop_oldest(self) -> None:
         log = self._order.popleft()

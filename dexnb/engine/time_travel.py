@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dexnb.clock import wall_time
 from dexnb.engine import rpc_turn
+from dexnb.engine.first_turn import apply_first
 from dexnb.engine.ledger import Ledger
 from dexnb.engine.moving import is_waiting, schedule
 from dexnb.engine.reapply import reapply as write_again
@@ -26,6 +27,7 @@ from dexnb.model.decision import Movement
 from dexnb.model.event import Event
 from dexnb.model.history import fold
 from dexnb.model.message import DelayOver, FlowTimeout, RpcExpired, TimerFired
+from dexnb.model.run_state import RunState
 from dexnb.model.shown import shown
 from dexnb.model.step_execution import StepExecution
 from dexnb.providers import Commit, RunRecord
@@ -80,7 +82,7 @@ async def _begin(engine: Engine, record: RunRecord, cut: int, options: TimeTrave
         wall=wall_time(),
         now=clock.now(),
     )
-    started = await engine.apply_start(commit)
+    started = await apply_first(engine, commit, RunState.from_text(commit.state))
     if not started.created:
         raise FlowAlreadyStartedError(
             f"flow id {record.flow_id} has an open run again, which somebody started meanwhile: "

@@ -14,9 +14,11 @@ from typing import Any
 
 from dexnb.engine import capture, failure_log
 from dexnb.engine.attempt import Attempt, Closing, Links, Payload
+from dexnb.engine.attempt_ends import AttemptEnds, Told
 from dexnb.engine.deadlines import Deadlines
 from dexnb.engine.execute import Outcome
 from dexnb.engine.live_knobs import LiveKnobs
+from dexnb.engine.near_runs import NearRuns
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.patience import patiently
 from dexnb.engine.retry import (
@@ -28,7 +30,8 @@ from dexnb.engine.retry import (
     failure_from_error,
 )
 from dexnb.engine.step_hosts import StepHosts
-from dexnb.errors import DocumentError, LeaseLost, ProviderError, RetryAfterError
+from dexnb.errors import DocumentError, ProviderError, RetryAfterError
+from dexnb.flow.codecs import CODECS
 from dexnb.flow.mapping import failure_of
 from dexnb.flow.registry import Registry
 from dexnb.model.decision import Failure
@@ -36,11 +39,7 @@ from dexnb.model.message import StepDone, StepFailed, encode_message
 from dexnb.model.run_state import RunState
 from dexnb.providers import NewMessage, NewWorkItem, Provider, WorkItem
 
-ACK_DELAYS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.5)
 NO_CODE_DELAY = 0.1
-STRANGE_ERRORS = 10
-"""Tries of an acknowledgement where the error is no ProviderError: the store is at fault."""
-
 POISON = "Poison"
 
 
@@ -53,6 +52,7 @@ class Worker:
         options: Slots, leases, grace.
         links: What attempts reach.
         hosts: Where Steps run.
+        near: The states at hand, for the turn that a Step's end leads to.
         freed: Called when a slot has become free.
     """
 
@@ -63,6 +63,7 @@ class Worker:
         options: RuntimeOptions,
         links: Links,
         hosts: StepHosts,
+        near: NearRuns,
         freed: Callable[[], None],
     ) -> None:
         """Start with nothing running."""
@@ -71,6 +72,7 @@ class Worker:
         self._options = options
         self._links = links
         self._hosts = hosts
+        self._ends = AttemptEnds(provider, near, links.outbox)
         self._freed = freed
         self._deadlines = Deadlines(hosts, self.fail)
         self.knobs = LiveKnobs(options, hosts, self._deadlines)
@@ -144,7 +146,8 @@ class Worker:
         )
         capture.wrap_streams()
         context = contextvars.copy_context()
-        context.run(capture.CURRENT.set, attempt)
+        context.run(capture.enter, attempt, self._options)
+        context.run(CODECS.set, self._registry.codecs)
         self._deadlines.arm(attempt)
         self._hosts.begin(attempt, context)
 
@@ -173,14 +176,14 @@ class Worker:
             self._fail(attempt, failure, retryable=retryable, error=error)
             return
         try:
-            message = NewMessage(attempt.item.run_id, encode_message(outcome.message))
+            told = Told.of(outcome.message)
         except DocumentError as error:
             self._fail(attempt, failure_of(error), retryable=False)
             return
         done = outcome.message
         decision = done.decision.kind if isinstance(done, StepDone) else "wait"
         attempt.record("attempt_ended", {"decision": decision})
-        self._spawn(self._acknowledge(attempt, message, None))
+        self._spawn(self._acknowledge(attempt, told))
 
     def fail(self, attempt: Attempt, failure: Failure) -> None:
         """End an attempt by a deadline: fence it, cancel its Step, then go on without it."""
@@ -219,15 +222,19 @@ class Worker:
         self._stopping = True
         for attempt in list(self.live.values()):
             self._end(attempt, Closing("handed_back"))
+        await self.idle(patience)
+        for task in self._concluding:
+            task.cancel()
+        if self._concluding:
+            await asyncio.wait(self._concluding)
+
+    async def idle(self, patience: float) -> None:
+        """Wait until no attempt is under way, for so many seconds at most."""
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 while self._concluding or self.live:
                     self._moved.clear()
                     await self._moved.wait()
-        for task in self._concluding:
-            task.cancel()
-        if self._concluding:
-            await asyncio.wait(self._concluding)
 
     async def renew(self) -> None:
         """Renew the lease of every live attempt once; those that lost it are ended."""
@@ -286,48 +293,16 @@ class Worker:
             attempt.record(
                 "retry_scheduled", {"attempt": after.retry.attempt, "delay": after.delay}
             )
-        self._spawn(self._acknowledge(attempt, after.message, after.retry))
+        told = None if after.message is None else Told.of(after.message)
+        self._spawn(self._acknowledge(attempt, told, after.retry))
 
     async def _acknowledge(
-        self, attempt: Attempt, message: NewMessage | None, retry: NewWorkItem | None
+        self, attempt: Attempt, told: Told | None, retry: NewWorkItem | None = None
     ) -> None:
-        """Write an attempt's end; try again for as long as the lease holds.
-
-        A store that is busy for a moment must not cost a second run of the Step.
-        """
-        # The acknowledgement carries the checkpoint, and Stream messages need the live lease.
-        self._links.outbox.forget(attempt.token)
-        failures = 0
         try:
-            if attempt.streamed:
-                await self._links.outbox.messages_sent()
-            while not await self._try_to_acknowledge(attempt, message, retry, failures):
-                await asyncio.sleep(ACK_DELAYS[min(failures, len(ACK_DELAYS) - 1)])
-                failures += 1
+            await self._ends.write(attempt, told, retry)
         finally:
             self._release(attempt)
-
-    async def _try_to_acknowledge(
-        self,
-        attempt: Attempt,
-        message: NewMessage | None,
-        retry: NewWorkItem | None,
-        failures: int,
-    ) -> bool:
-        """Tell whether the attempt is done with: written, or never to be."""
-        try:
-            provider = self._provider
-            await provider.ack_work_item(attempt.token, message, retry, durable=attempt.durable)
-        except LeaseLost:
-            # After a failure the store may have done its part before, and only the answer was lost.
-            if not failures:
-                attempt.note_late("result")
-        except Exception as error:  # noqa: BLE001 - whatever a store raises
-            attempt.record("engine_error", {"error": f"{type(error).__name__}: {error}"})
-            if isinstance(error, ProviderError):
-                return not error.retryable
-            return failures == STRANGE_ERRORS
-        return True
 
     async def _hand_back(self, attempt: Attempt) -> None:
         try:

@@ -10,7 +10,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any
 
-from dexnb.flow.codec import is_pydantic
+from dexnb.flow.codec import codec_of, is_pydantic
+from dexnb.flow.codecs import CODECS, NO_CODECS
 from dexnb.model.shown import shown
 
 _FIX = "declare the type that is given"
@@ -26,9 +27,10 @@ _Part = tuple[Any, Any, str]
 def difference(given: Any, back: Any, path: str = "value") -> str | None:
     """Say where and how a read value is another one, and the fix; None if it is the same.
 
-    An int where a float is declared, and a subclass of a plain type, become the plain type.
+    An int where a float is declared, and a subclass of a plain type, become the plain type. What a
+    codec of the user's makes of its own value is taken for the same.
     """
-    if given is back:
+    if given is back or _by_one_codec(type(given), type(back)):
         return None
     kinds = type(given), type(back)
     if kinds[0] is not kinds[1] and not (_becomes(given, kinds[1]) or defined_again(*kinds)):
@@ -42,6 +44,14 @@ def difference(given: Any, back: Any, path: str = "value") -> str | None:
         return _model_difference(given, back, path)
     fix = _LOST if kinds[0] is kinds[1] else _FIX
     return f"{path} is {shown(given)} and would be read back as {shown(back)}: {fix}"
+
+
+def _by_one_codec(kind: type, other: type) -> bool:
+    codecs = CODECS.get(NO_CODECS)
+    if not codecs:
+        return False
+    entry = codec_of(kind, codecs)
+    return entry is not None and codec_of(other, codecs) is entry
 
 
 def _model_difference(given: Any, back: Any, path: str) -> str | None:

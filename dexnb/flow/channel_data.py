@@ -12,7 +12,7 @@ from dexnb.flow.codec import text_of
 from dexnb.flow.definition import Definition
 from dexnb.flow.persistence import Persistence
 from dexnb.flow.physical import check_word, instance_of, whole_map
-from dexnb.flow.typed import check, decode
+from dexnb.flow.typed import check, decode_kept
 from dexnb.flow.wait_results import WaitResults
 
 
@@ -96,7 +96,7 @@ class ChannelData:
         self._phase.check_open(operation)
         self._check_loaded(definition, physical)
         return [
-            (message_id, decode(document, definition.value_type, operation))
+            (message_id, decode_kept(document, definition.value_type, operation))
             for message_id, document in self._messages.get(physical, ())
             if only in (None, message_id) and (physical, message_id) not in self._removed
         ]
@@ -115,7 +115,7 @@ class ChannelData:
         if self._results is None:
             raise ContextCallError(operation, "only the wait of a Step takes messages")
         return tuple(
-            decode(document, definition.value_type, operation)
+            decode_kept(document, definition.value_type, operation)
             for _, document in self._results.messages(physical)
         )
 

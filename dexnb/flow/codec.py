@@ -1,9 +1,9 @@
 """How values become JSON and come back: by the type asked for, never by running stored code.
 
 Plain JSON types, Enums, dataclasses, named tuples and pydantic models are written in their natural
-form and need their type to be read. Values that JSON lacks carry a tag such as `{"$bytes": ...}`
-and come back without a type too. A datetime keeps its offset, but neither the name of its zone nor
-the `fold` that a naive one may have.
+form and need their type to be read; so do values for which the user has a codec. Values that JSON
+lacks carry a tag such as `{"$bytes": ...}` and come back without a type too. A datetime keeps its
+offset, but neither the name of its zone nor the `fold` that a naive one may have.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from enum import Enum
 from typing import Any
 
 from dexnb.errors import DocumentError, ValueMappingError
+from dexnb.flow.codecs import CODECS, NO_CODECS, CodecRegistry
 from dexnb.flow.tags import READERS, WRITERS, Unfit, read_tag
+from dexnb.flow.wire import CodecEntry
 from dexnb.model.json_text import to_text
 from dexnb.model.shown import shown
 
@@ -37,7 +39,7 @@ def encode(value: Any, operation: str = "encode a value") -> Any:
         ValueMappingError: Something inside cannot be stored; the text names its path and type.
     """
     try:
-        return _Encoder().encode(value, "value")
+        return _Encoder(CODECS.get(NO_CODECS)).encode(value, "value")
     except Unfit as error:
         raise ValueMappingError(operation, str(error)) from error.__cause__
 
@@ -146,11 +148,16 @@ def made_dict(pairs: Any) -> dict[Any, Any]:
 class _Encoder:
     """Encodes one value; counts what it holds, which may be far more than the memory it takes."""
 
-    def __init__(self) -> None:
+    def __init__(self, codecs: CodecRegistry = NO_CODECS) -> None:
         self.items = 0
+        # Asked for each part of a value, so that without codecs it must cost nothing.
+        self._codecs = codecs or None
 
     def encode(self, value: Any, path: str, depth: int = 0) -> Any:
         kind = type(value)
+        if self._codecs is not None and (entry := codec_of(kind, self._codecs)) is not None:
+            # Plain by itself: another codec's type inside would not be read by that one.
+            return _Encoder().encode(entry.write(value, path), f"{path} by codec {entry.name}")
         if kind in WRITERS:
             return _write(kind, value, path)
         if isinstance(value, Enum):
@@ -235,6 +242,22 @@ def _encode_other(value: Any, path: str) -> Any:
         raise Unfit(f"{path} is the class {value.__qualname__} itself; give an instance")
     fix = _HINTS.get(kind.__module__.partition(".")[0], _FIX)
     raise Unfit(f"{path} is a {name}, which cannot be stored; {fix}")
+
+
+def codec_of(kind: type, codecs: CodecRegistry) -> CodecEntry | None:
+    """Give what stores values of a class where their natural form does not, or shall not."""
+    return codecs.find(kind) or (None if _is_natural(kind) else codecs.find_base(kind))
+
+
+def _is_natural(kind: Any) -> bool:
+    plain = (*WRITERS, dict, list, tuple)
+    return (
+        kind in plain
+        or issubclass(kind, (Enum, str, int, float))
+        or is_named_tuple(kind)
+        or dataclasses.is_dataclass(kind)
+        or is_pydantic(kind)
+    )
 
 
 def is_named_tuple(kind: type) -> bool:

@@ -10,7 +10,8 @@ from enum import Enum
 from typing import Any, get_args, get_origin
 from uuid import UUID
 
-from dexnb.flow.codec import is_named_tuple, is_pydantic
+from dexnb.flow.codec import codec_of, is_named_tuple, is_pydantic
+from dexnb.flow.codecs import possible
 from dexnb.flow.reader import DICTS, LISTS
 from dexnb.flow.shape import fields_of, is_any, is_literal, is_union, name_of, unwrap
 from dexnb.flow.tags import Unfit
@@ -36,6 +37,8 @@ def _problem(type_: Any, seen: list[Any]) -> str | None:
         return _first(get_args(type_), seen)
     if not isinstance(class_, type):
         return f"{shown(type_)} is no type: give the class itself"
+    if any(codec_of(class_, codecs) is not None for codecs in possible()):
+        return None
     if _is_record(class_):
         try:
             return _first(fields_of(type_).values(), [*seen, type_])
@@ -68,4 +71,7 @@ def _refusal(class_: Any) -> str:
             return f"{name} cannot be stored: declare a {plain.__name__}"
     if issubclass(class_, set | frozenset):
         return f"{name} cannot be stored: declare a list"
-    return f"{name} cannot be stored: make it a dataclass, or pass an id and build it in the Step"
+    return (
+        f"{name} cannot be stored: make it a dataclass, pass an id and build it in the Step, or "
+        "give the runtime a codec for it, dexnb.open(..., codecs=CodecRegistry([...]))"
+    )

@@ -10,6 +10,9 @@ from dexnb.errors import DexnbWarning
 from dexnb.flow.option_check import OptionCheck
 from dexnb.flow.options import StepDurability
 
+_MAKER = 3
+"""Frames up from `__post_init__`, past `__init__`, to whoever makes a FlowConfig."""
+
 _WITHOUT_EFFECT = {
     "active_step_search_mode": "runs are found by their Attributes alone",
     "continue_as_new_threshold": "histories here do not need it",
@@ -39,15 +42,18 @@ class FlowConfig:
     worker_target: str | None = None
     attribute_store_names: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        """Warn where it is made: the line that must be changed."""
+        for name, reason in _WITHOUT_EFFECT.items():
+            if getattr(self, name) is not None:
+                text = f"FlowConfig.{name} has no effect: {reason}; leave it out"
+                warnings.warn(text, DexnbWarning, stacklevel=_MAKER)
+
 
 def config_document(config: Any, check: OptionCheck, field: str) -> dict[str, Any]:
     """Give the plain form of a FlowConfig; None gives an empty one."""
     if not check.is_a(FlowConfig, field, config):
         return {}
-    for name, reason in _WITHOUT_EFFECT.items():
-        if getattr(config, name) is not None:
-            text = f"{check.where}.{field}.{name} has no effect: {reason}; leave it out"
-            warnings.warn(text, DexnbWarning, stacklevel=4)
     if config.step_durability is None:
         return {}
     member = check.member(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import re
 import typing
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from dexnb.errors import Problem
+from dexnb.flow.codecs import CODECS, NO_CODECS
 from dexnb.flow.context import AsyncContext, Context
 from dexnb.flow.decision import StepDecision
 from dexnb.flow.declared import type_problem
@@ -84,11 +89,75 @@ def read_handler(
 ) -> tuple[Handler, list[Problem]]:
     """Read a method's form and annotations; problems say what does not fit.
 
+    A method that was found good is not read again while its annotations stand for the same: a
+    Flow is registered with every start.
+
     Args:
         method: The bound method.
         where: `Flow.Step.execute`, for the problems.
         form: What it must look like.
     """
+    function = getattr(method, "__func__", None)
+    meaning = _meaning(method, function, form)
+    known = None if meaning is None else _good.get(function)
+    if known is not None and known[0] == meaning:
+        return known[1], []
+    handler, problems = _read_handler(method, where, form)
+    if meaning is not None and not problems:
+        _good[function] = meaning, handler
+    return handler, problems
+
+
+_good: WeakKeyDictionary[Any, tuple[list[Any], Handler]] = WeakKeyDictionary()
+"""What was read of functions that have no problems, and of which meaning."""
+
+
+def _meaning(method: Callable[..., Any], function: Any, form: Form) -> list[Any] | None:
+    """Give all that the reading of a plain method depends on, or None if that cannot be told."""
+    if type(function) is not FunctionType or hasattr(function, "__wrapped__"):
+        return None
+    annotations = list(function.__annotations__.values())
+    if any(map(_has_quotes, annotations)):
+        return None
+    places = _local_names(method), function.__globals__
+    named = [
+        _look_up(name, *places)
+        for annotation in annotations
+        if isinstance(annotation, str)
+        for name in _names_in(annotation)
+    ]
+    codecs = CODECS.get(NO_CODECS)
+    own = [function.__code__, function.__defaults__, annotations, _step_arguments(method)]
+    return [form, codecs, own, named]
+
+
+def _has_quotes(annotation: Any) -> bool:
+    """Tell whether an annotation that is an object has names in it, as `list["Order"]` has."""
+    return any(
+        isinstance(each, str | typing.ForwardRef) or _has_quotes(each)
+        for each in typing.get_args(annotation)
+    )
+
+
+@functools.lru_cache(1024)
+def _names_in(annotation: str) -> tuple[tuple[str, ...], ...]:
+    """Give every name of an annotation, dotted ones in parts, those in quotes too."""
+    return tuple(tuple(name.split(".")) for name in _NAME.findall(annotation))
+
+
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+
+
+def _look_up(name: tuple[str, ...], *places: dict[str, Any]) -> Any:
+    value = next((place[name[0]] for place in places if name[0] in place), MISSING)
+    for part in name[1:]:
+        value = getattr(value, part, MISSING)
+    return value
+
+
+def _read_handler(
+    method: Callable[..., Any], where: str, form: Form
+) -> tuple[Handler, list[Problem]]:
     signature = read_signature(method, where, form)
     mode, problems = signature.mode, signature.problems
     if not signature.names:

@@ -9,7 +9,7 @@ from dexnb.errors import DefinitionError
 from dexnb.flow.attribute_index import AttributeIndex
 from dexnb.flow.definition import Definition
 from dexnb.flow.shape import unwrap
-from dexnb.flow.typed import decode
+from dexnb.flow.typed import decode_kept
 from dexnb.model.shown import shown
 
 ValueT = TypeVar("ValueT")
@@ -59,5 +59,5 @@ class KeptValue(Definition[ValueT]):
             missing: ValueT | None = _MISSING.get(unwrap(self.value_type))
             return missing
         what = operation or f"{self.kind} {self.name} read"
-        value: ValueT = decode(document, self.value_type, what)
+        value: ValueT = decode_kept(document, self.value_type, what)
         return value

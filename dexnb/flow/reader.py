@@ -15,8 +15,9 @@ from collections.abc import (
 from enum import Enum
 from typing import Any, get_args, get_origin
 
-from dexnb.flow.alike import difference
+from dexnb.flow.alike import defined_again, difference
 from dexnb.flow.codec import (
+    codec_of,
     is_named_tuple,
     is_pydantic,
     made_dict,
@@ -24,6 +25,7 @@ from dexnb.flow.codec import (
     read_natural,
     tag_of,
 )
+from dexnb.flow.codecs import CODECS, NO_CODECS
 from dexnb.flow.shape import fields_of, is_any, is_literal, is_union, name_of, unwrap
 from dexnb.flow.single import (
     is_exact,
@@ -35,6 +37,7 @@ from dexnb.flow.single import (
     refuse,
 )
 from dexnb.flow.tags import Unfit
+from dexnb.flow.wire import CodecEntry
 from dexnb.model.shown import shown
 
 LISTS = (list, Sequence, MutableSequence, Collection, Iterable)
@@ -56,6 +59,7 @@ class Reader:
 
     def __init__(self) -> None:
         """Start with nothing known."""
+        self._codecs = CODECS.get(NO_CODECS) or None
         self._known_fields: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._known_arms: dict[tuple[int, int], tuple[Any, list[Any]]] = {}
 
@@ -78,6 +82,8 @@ class Reader:
         class_ = get_origin(type_) or type_
         if not isinstance(class_, type):
             raise Unfit(f"{path}: {shown(type_)} cannot be read; declare a class, list or dict")
+        if self._codecs is not None and (entry := codec_of(class_, self._codecs)) is not None:
+            return _by_codec(document, class_, entry, path)
         return self._class(document, class_, type_, path)
 
     def _class(self, document: Any, class_: Any, type_: Any, path: str) -> Any:
@@ -200,7 +206,8 @@ class Reader:
                 raise
             except Unfit:
                 continue
-            found.append(((is_exact(value, document), _says_more(arm)), arm, value))
+            rank = (is_exact(value, document), self._says_more(arm))
+            found.append((rank, arm, value))
         best = [entry for entry in found if entry[0] == max(rank for rank, _, _ in found)]
         for _, arm, value in best[1:]:
             if difference(best[0][2], value):
@@ -211,16 +218,24 @@ class Reader:
                 )
         return [value for _, _, value in best[:1]]
 
+    def _says_more(self, arm: Any) -> bool:
+        """Tell a class whose natural form another type could have: an arm that must be meant."""
+        class_ = get_origin(unwrap(arm)) or unwrap(arm)
+        return isinstance(class_, type) and (
+            issubclass(class_, Enum)
+            or dataclasses.is_dataclass(class_)
+            or is_named_tuple(class_)
+            or is_pydantic(class_)
+            or (self._codecs is not None and codec_of(class_, self._codecs) is not None)
+        )
 
-def _says_more(arm: Any) -> bool:
-    """Tell a class whose natural form another type could have: an arm that must be meant."""
-    class_ = get_origin(unwrap(arm)) or unwrap(arm)
-    return isinstance(class_, type) and (
-        issubclass(class_, Enum)
-        or dataclasses.is_dataclass(class_)
-        or is_named_tuple(class_)
-        or is_pydantic(class_)
-    )
+
+def _by_codec(document: Any, class_: type, entry: CodecEntry, path: str) -> Any:
+    value = entry.read(read_natural(document), path)
+    if isinstance(value, class_) or defined_again(type(value), class_):
+        return value
+    fix = f"its decode must give a {name_of(class_)}"
+    raise Unfit(f"{path}: codec {entry.name} gave {shown(value)}; {fix}")
 
 
 def _array(document: Any, type_: Any, path: str) -> list[Any]:

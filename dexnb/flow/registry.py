@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dexnb.errors import FlowDefinitionError, Problem
+from dexnb.flow.codecs import CodecRegistry, codecs_of
 from dexnb.flow.flow import Flow
 from dexnb.flow.handler import EXECUTE, WAIT_FOR, Handler, read_handler
 from dexnb.flow.name import name_fix
@@ -87,12 +88,33 @@ class RegisteredFlow:
 
 
 class Registry:
-    """The registered Flows, by type."""
+    """The registered Flows, by type, and the codecs by which their values are stored.
 
-    def __init__(self, *, minimum_heartbeat_timeout: float = MINIMUM_HEARTBEAT_TIMEOUT) -> None:
-        """Start empty; the smallest heartbeat_timeout is in seconds."""
+    Args:
+        minimum_heartbeat_timeout: The smallest heartbeat_timeout that is accepted, in seconds.
+        codecs: Codecs of the user's.
+    """
+
+    def __init__(
+        self,
+        *,
+        minimum_heartbeat_timeout: float = MINIMUM_HEARTBEAT_TIMEOUT,
+        codecs: CodecRegistry | None = None,
+    ) -> None:
+        """Start without Flows."""
         self._minimum_heartbeat = minimum_heartbeat_timeout
         self._flows: dict[str, RegisteredFlow] = {}
+        self.codecs = codecs_of(codecs)
+
+    def register_codecs(self, codecs: CodecRegistry | None) -> None:
+        """Add codecs, each in place of an earlier one for its type; None adds none.
+
+        Raises:
+            DefinitionError: They are no CodecRegistry.
+        """
+        given = codecs_of(codecs)
+        if given:
+            self.codecs = self.codecs.joined(given)
 
     def register(self, flow: Flow[Any]) -> RegisteredFlow:
         """Check a Flow and keep it, in place of one of the same type.
@@ -100,7 +122,7 @@ class Registry:
         Raises:
             FlowDefinitionError: Something does not hold; lists every problem found.
         """
-        registered = read_flow(flow, minimum_heartbeat=self._minimum_heartbeat)
+        registered = self._read(flow)
         self._flows[registered.flow_type] = registered
         return registered
 
@@ -110,9 +132,13 @@ class Registry:
         Raises:
             FlowDefinitionError: As `register`.
         """
-        read = read_flow(flow, minimum_heartbeat=self._minimum_heartbeat)
+        read = self._read(flow)
         known = self._flows.get(read.flow_type)
         return known or read, known is None
+
+    def _read(self, flow: Flow[Any]) -> RegisteredFlow:
+        with self.codecs.used():
+            return read_flow(flow, minimum_heartbeat=self._minimum_heartbeat)
 
     def get(self, flow_type: str) -> RegisteredFlow | None:
         """Give a registered Flow, or None."""

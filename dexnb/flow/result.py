@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dexnb.errors import FlowFailed, ValueMappingError
 from dexnb.flow.codec import natural
+from dexnb.flow.codecs import CODECS, NO_CODECS, CodecRegistry
 from dexnb.flow.typed import decode
 from dexnb.model.run_state import RunStatus
 
@@ -20,6 +21,7 @@ class StepCompletion:
     step_execution_id: str
     document: Any
     has_output: bool
+    codecs: CodecRegistry = field(default=NO_CODECS, repr=False, compare=False)
 
     def decode(self, type_: Any = Any) -> Any:
         """Give the output as a type.
@@ -27,7 +29,8 @@ class StepCompletion:
         Raises:
             ValueMappingError: It is no such value.
         """
-        return decode(self.document, type_, f"output of {self.step_execution_id}")
+        with self.codecs.used():
+            return decode(self.document, type_, f"output of {self.step_execution_id}")
 
 
 @dataclass(frozen=True)
@@ -99,20 +102,23 @@ def result_from(document: dict[str, Any]) -> FlowResult:
         document.get("flow_id", ""),
         document.get("run_id", ""),
         document.get("status", "RUNNING"),
-        completions_from(document.get("completions", ())),
+        completions_from(document.get("completions", ()), CODECS.get(NO_CODECS)),
         document.get("error_type", ""),
         document.get("error_message", ""),
     )
 
 
-def completions_from(documents: Iterable[dict[str, Any]]) -> tuple[StepCompletion, ...]:
-    """Read the plain form of the ends of a run's branches."""
+def completions_from(
+    documents: Iterable[dict[str, Any]], codecs: CodecRegistry = NO_CODECS
+) -> tuple[StepCompletion, ...]:
+    """Read the plain form of the ends of a run's branches, whose outputs these codecs read."""
     return tuple(
         StepCompletion(
             document["step_type"],
             document["step_execution_id"],
             document.get("output"),
             "output" in document,
+            codecs,
         )
         for document in documents
     )

@@ -30,6 +30,24 @@ def decode(document: Any, type_: Any, operation: str = "decode a value") -> Any:
         raise ValueMappingError(operation, "value is nested too deeply") from None
 
 
+def decode_kept(document: Any, type_: Any, operation: str) -> Any:
+    """Read what a run keeps, which was checked when it was stored: only other code cannot read it.
+
+    Raises:
+        ValueMappingError: It does not fit; the text says how the run goes on, too.
+    """
+    try:
+        return decode(document, type_, operation)
+    except ValueMappingError as error:
+        raise ValueMappingError(operation, f"{error.detail}; {_OTHER_CODE}") from error.__cause__
+
+
+_OTHER_CODE = (
+    "other code has stored it: declare its type so that it can be read; a run that has failed of "
+    "this goes on from there by Client.time_travel"
+)
+
+
 def check(value: Any, type_: Any, operation: str) -> Any:
     """Encode a value that must be of the declared type: whoever reads it as that gets it back.
 

@@ -16,6 +16,7 @@ from typing import Any
 from dexnb.flow.flow import Flow
 from dexnb.flow.options import RetryPolicy, StepOptions
 from dexnb.flow.registry import RegisteredFlow, RegisteredStep, read_flow
+from dexnb.flow.shape import unwrap
 from dexnb.flow.timeout_step import TIMEOUT_STEP_TYPE
 from dexnb.graph.decisions import Outcome, read_outcomes
 from dexnb.graph.frames import Frame, read_frame
@@ -207,6 +208,8 @@ class _Reader:
         if UNRESOLVED in called:
             return
         seen = {self.flow.start.step_type, TIMEOUT_STEP_TYPE, *called} & self.flow.steps.keys()
+        if TIMEOUT_STEP_TYPE in self.flow.steps:
+            seen.update(self._after_timeout())
         waiting = list(seen)
         while waiting:
             for target in self._follow(waiting.pop()):
@@ -217,6 +220,15 @@ class _Reader:
             if name not in seen:
                 message = f"no decision and no recovery leads to Step {name}"
                 self.diagnostics.append(Diagnostic("unreachable_step", "warning", message))
+
+    def _after_timeout(self) -> Iterator[str]:
+        """Name the Steps to which the options of a start may lead when its handler has failed.
+
+        Who starts the Flow says which, so that no source here tells: each that takes no input.
+        """
+        for step_type, step in self.flow.steps.items():
+            if unwrap(step.handler.input_type) is type(None):
+                yield step_type
 
     def _called(self) -> set[str]:
         """Name the Steps that RPCs start; `UNRESOLVED` among them where that cannot be told."""

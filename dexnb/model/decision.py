@@ -140,7 +140,8 @@ def decision_from(document: dict[str, Any]) -> Decision:
     """
     check_fields(document, _DECISION, "decision")
     check_choice(document["kind"], get_args(DecisionKind), "decision kind")
-    lists = {name: check_names(document.get(name, ()), f"decision {name}") for name in _LISTS}
+    given = (name for name in _LISTS if name in document)
+    lists = {name: check_names(document[name], f"decision {name}") for name in given}
     return Decision(
         document["kind"],
         tuple(_movement(movement) for movement in document["movements"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Never
 
 from dexnb.errors import DocumentError
@@ -16,7 +16,20 @@ def _refuse_constant(name: str) -> Never:
     raise ValueError(message)
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+def _encoder() -> Callable[[Any], str]:
+    """Give the encoder, made once: `JSONEncoder.encode` makes its C part anew for each document."""
+    encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return encoder.encode
+    # Without markers a document that holds itself ends in a RecursionError.
+    sort_keys = skipkeys = allow_nan = False
+    text = json.encoder.encode_basestring_ascii
+    parts = make(None, encoder.default, text, None, ":", ",", sort_keys, skipkeys, allow_nan)
+    return lambda document: "".join(parts(document, 0))
+
+
+_encode = _encoder()
 _decode = json.JSONDecoder(parse_constant=_refuse_constant).decode
 
 

@@ -149,6 +149,28 @@ class Provider(ABC):
                 without it a power cut may bring the item back.
         """
 
+    async def ack_work_item_with_turn(
+        self, token: str, message: NewMessage, turn: Commit, *, durable: bool = True
+    ) -> bool:
+        """Delete the item and apply the turn that its message leads to, in one transaction.
+
+        The turn is applied if its run is open and not locked, its events go on from the run's
+        version, and no visible message waits for the run. Otherwise the message is sent, as by
+        `ack_work_item`; this default always does so. Stores that can spare the turn of its own
+        override it.
+
+        Args:
+            token: The lock token.
+            message: What the run is told, if not by the turn.
+            turn: The turn of that message; it has events.
+            durable: As for `ack_work_item`; a turn that closes the run waits for the disk anyhow.
+
+        Returns:
+            Whether the turn was applied.
+        """
+        await self.ack_work_item(token, message, durable=durable)
+        return False
+
     @abstractmethod
     async def abandon_work_item(
         self, token: str, delay: float = 0.0, *, ignore_attempt: bool = False

@@ -171,6 +171,22 @@ class MemoryProvider(Provider):
             store.messages.put(message, now)
             store.parking.hint("messages")
 
+    async def ack_work_item_with_turn(
+        self, token: str, message: NewMessage, turn: Commit, *, durable: bool = True
+    ) -> bool:
+        """See `Provider.ack_work_item_with_turn`."""
+        operation = "ack_work_item_with_turn"
+        store = self._opened(operation)
+        entry = store.work.tokens.live(operation, token, self.clock.lease()).held
+        if not store.fits(turn):
+            await self.ack_work_item(token, message, durable=durable)
+            return False
+        run = store.runs[turn.run_id]
+        texts = store.check(operation, run, turn, beside=entry)
+        store.work.remove(entry)
+        store.apply(run, turn, texts)
+        return True
+
     async def abandon_work_item(
         self, token: str, delay: float = 0.0, *, ignore_attempt: bool = False
     ) -> None:

@@ -91,6 +91,11 @@ class MessageQueue:
             self._queue(mailbox)
         return None
 
+    def is_quiet(self, run_id: str) -> bool:
+        """Tell whether a run is not locked and nothing for it is visible."""
+        mailbox = self._mailboxes.get(run_id)
+        return mailbox is None or (mailbox.lease is None and not mailbox.visible)
+
     def ack(self, lease: Lease[Mailbox]) -> None:
         """Delete what was fetched and unlock the run."""
         self._unlock(lease)

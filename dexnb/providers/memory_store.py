@@ -14,7 +14,7 @@ from dexnb.model.json_text import from_text, to_text
 from dexnb.providers.items import Commit, RunRecord
 from dexnb.providers.memory_messages import MessageQueue
 from dexnb.providers.memory_stream import Streams, Telemetry
-from dexnb.providers.memory_work import WorkQueue
+from dexnb.providers.memory_work import Entry, WorkQueue
 from dexnb.providers.parking import FetchParking
 from dexnb.providers.store_clock import StoreClock, anchor_of, clock_for, readings_for
 
@@ -30,6 +30,11 @@ class StoredRun:
     state: str
     status: str
     events: list[str] = field(default_factory=list)
+
+    @property
+    def version(self) -> int:
+        """Count its events."""
+        return len(self.events)
 
     def record(self) -> RunRecord:
         """Give the run without its history."""
@@ -144,8 +149,23 @@ class MemoryStore:
         self._order.append(run)
         self.apply(run, commit, texts)
 
-    def check(self, operation: str, run: StoredRun, commit: Commit) -> list[str]:
+    def fits(self, commit: Commit) -> bool:
+        """Tell whether a turn may be applied to its run though nobody holds the run's lock."""
+        self.messages.settle(self.clock.now(), self.clock.lease())
+        if not self.is_open(commit.run_id) or not self.messages.is_quiet(commit.run_id):
+            return False
+        return [event.seq for event in commit.events[:1]] == [self.runs[commit.run_id].version + 1]
+
+    def check(
+        self, operation: str, run: StoredRun, commit: Commit, beside: Entry | None = None
+    ) -> list[str]:
         """Give the texts of a turn's events, before anything is changed.
+
+        Args:
+            operation: For errors.
+            run: The run.
+            commit: The turn.
+            beside: A work item that will be gone.
 
         Raises:
             ProviderError: Not retryable: the events do not go on from the run's version or are no
@@ -162,7 +182,7 @@ class MemoryStore:
         seen: set[tuple[str, str]] = set()
         for item in commit.work_items:
             key = (item.run_id, item.step_execution_id)
-            if key in seen or self.work.holds(item):
+            if key in seen or self.work.holds(item, beside):
                 raise ProviderError(
                     operation,
                     f"run {item.run_id} has a work item for {item.step_execution_id} already",

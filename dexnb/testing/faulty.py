@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from dexnb.clock import Clock
-from dexnb.errors import DefinitionError, ProviderError
+from dexnb.errors import DefinitionError, LeaseLost, ProviderError
 from dexnb.model.event import Event
 from dexnb.providers import (
     Beat,
@@ -30,6 +31,19 @@ from dexnb.providers import (
 
 T = TypeVar("T")
 
+LEASED = (
+    "ack_orchestration_item",
+    "abandon_orchestration_item",
+    "renew_orchestration_item_lock",
+    "ack_work_item",
+    "ack_work_item_with_turn",
+    "abandon_work_item",
+    "renew_work_item_lock",
+    "renew_work_item_locks",
+    "record_beats",
+)
+"""Methods that are about leases."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -46,6 +60,8 @@ class Fault:
         delay_after: Seconds on the loop's clock that pass before an answer comes.
         cut: In place of an error, the way to the store ends here as in a killed process: see
             `FaultyProvider.sever`. With `applied` the call still had its effect.
+        expires: The lease that the call is about, or the first of several, runs out just before
+            it, as of an owner who was held up; give `retryable=None`, and the store itself refuses.
     """
 
     method: str
@@ -56,16 +72,22 @@ class Fault:
     error: Exception | None = None
     delay_after: float = 0.0
     cut: bool = False
+    expires: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a name that no call would ever match.
+        """Refuse what no call would ever match.
 
         Raises:
-            DefinitionError: `Provider` has no such method.
+            DefinitionError: `Provider` has no such method, or it is not about a lease that expires.
         """
         if not callable(getattr(Provider, self.method, None)):
             raise DefinitionError(
                 f"Fault.method is {self.method!r}: give the name of a Provider method"
+            )
+        if self.expires and self.method not in LEASED:
+            raise DefinitionError(
+                f"Fault.expires is True for {self.method}, which is about no lease: give one of "
+                f"{', '.join(LEASED)}"
             )
 
     def strikes(self, method: str, call: int) -> bool:
@@ -116,11 +138,15 @@ class FaultyProvider(Provider):
         """
         self.severed.set()
 
-    async def _pass(self, method: str, call: Callable[[], Awaitable[T]]) -> T:
+    async def _pass(
+        self, method: str, call: Callable[[], Awaitable[T]], tokens: Iterable[str] = ()
+    ) -> T:
         self.calls[method] += 1
         number = self.calls[method]
         struck = list(self.struck(method, number))
         await self._wait(sum(fault.delay for fault in struck))
+        if any(fault.expires for fault in struck):
+            await self._expire(method, tokens)
         failing = [each for each in struck if each.cut or each.failure(number) is not None]
         cut = any(fault.cut for fault in failing)
         if not failing or any(fault.applied for fault in failing):
@@ -132,6 +158,13 @@ class FaultyProvider(Provider):
         if error is not None:
             raise error
         return answer
+
+    async def _expire(self, method: str, tokens: Iterable[str]) -> None:
+        inner, orchestration = self.inner, "orchestration" in method
+        renew = inner.renew_orchestration_item_lock if orchestration else inner.renew_work_item_lock
+        for token in list(tokens)[:1]:
+            with suppress(LeaseLost):
+                await renew(token, 0.0)
 
     async def _wait(self, seconds: float) -> None:
         """Let time pass if it must; behind the cut for ever."""
@@ -174,7 +207,9 @@ class FaultyProvider(Provider):
     async def ack_orchestration_item(self, token: str, commit: Commit) -> None:
         """Pass on."""
         await self._pass(
-            "ack_orchestration_item", lambda: self.inner.ack_orchestration_item(token, commit)
+            "ack_orchestration_item",
+            lambda: self.inner.ack_orchestration_item(token, commit),
+            (token,),
         )
 
     async def abandon_orchestration_item(
@@ -186,6 +221,7 @@ class FaultyProvider(Provider):
             lambda: self.inner.abandon_orchestration_item(
                 token, delay, ignore_attempt=ignore_attempt
             ),
+            (token,),
         )
 
     async def renew_orchestration_item_lock(self, token: str, extend_for: float) -> None:
@@ -193,6 +229,7 @@ class FaultyProvider(Provider):
         await self._pass(
             "renew_orchestration_item_lock",
             lambda: self.inner.renew_orchestration_item_lock(token, extend_for),
+            (token,),
         )
 
     async def fetch_work_item(
@@ -225,6 +262,17 @@ class FaultyProvider(Provider):
         await self._pass(
             "ack_work_item",
             lambda: self.inner.ack_work_item(token, message, retry, durable=durable),
+            (token,),
+        )
+
+    async def ack_work_item_with_turn(
+        self, token: str, message: NewMessage, turn: Commit, *, durable: bool = True
+    ) -> bool:
+        """Pass on."""
+        return await self._pass(
+            "ack_work_item_with_turn",
+            lambda: self.inner.ack_work_item_with_turn(token, message, turn, durable=durable),
+            (token,),
         )
 
     async def abandon_work_item(
@@ -234,12 +282,15 @@ class FaultyProvider(Provider):
         await self._pass(
             "abandon_work_item",
             lambda: self.inner.abandon_work_item(token, delay, ignore_attempt=ignore_attempt),
+            (token,),
         )
 
     async def renew_work_item_lock(self, token: str, extend_for: float) -> None:
         """Pass on."""
         await self._pass(
-            "renew_work_item_lock", lambda: self.inner.renew_work_item_lock(token, extend_for)
+            "renew_work_item_lock",
+            lambda: self.inner.renew_work_item_lock(token, extend_for),
+            (token,),
         )
 
     async def renew_work_item_locks(
@@ -247,12 +298,15 @@ class FaultyProvider(Provider):
     ) -> frozenset[str]:
         """Pass on."""
         return await self._pass(
-            "renew_work_item_locks", lambda: self.inner.renew_work_item_locks(tokens, extend_for)
+            "renew_work_item_locks",
+            lambda: self.inner.renew_work_item_locks(tokens, extend_for),
+            tokens,
         )
 
     async def record_beats(self, beats: Sequence[Beat]) -> frozenset[str]:
         """Pass on."""
-        return await self._pass("record_beats", lambda: self.inner.record_beats(beats))
+        tokens = [beat.token for beat in beats]
+        return await self._pass("record_beats", lambda: self.inner.record_beats(beats), tokens)
 
     async def enqueue_for_orchestrator(self, message: NewMessage) -> None:
         """Pass on."""

@@ -49,6 +49,33 @@ def test_a_later_attempt_without_a_checkpoint_says_so() -> None:
     ]
 
 
+def test_attempts_of_wait_for_are_told_from_those_of_execute() -> None:
+    """Both count from 1; each has retries of its own."""
+    log = Log().scheduled(100).begun(100, method="wait_for").failed(101)
+    log.add("retry_scheduled", 101, "AwaitJob-1", 1, attempt=2, delay=1.0)
+    log.begun(102, 2, method="wait_for").add("attempt_ended", 103, "AwaitJob-1", 2, decision="wait")
+    log.begun(104, method="execute").failed(105)
+    assert [line.partition("AwaitJob-1  ")[2] for line in lines_of(log)[1:]] == [
+        "wait_for attempt 1 of 3 begins",
+        "wait_for attempt 1 failed: builtins.ValueError: boom",
+        "wait_for attempt 2 follows in 1.0 s",
+        "wait_for attempt 2 of 3 begins without a checkpoint",
+        "attempt 1 of 3 begins",
+        "attempt 1 failed: builtins.ValueError: boom",
+    ]
+
+
+def test_of_a_traceback_only_the_place_is_told() -> None:
+    """All of it stands in the run's log, and would take the whole screen."""
+    text = 'Traceback ...:\n  File "poll.py", line 3, in execute\n    1 / 0\nZeroDivisionError: x'
+    log = Log().add("log", 101, "AwaitJob-1", 1, source="traceback", line=text)
+    log.add("log", 101, "AwaitJob-1", 1, source="traceback", line="ValueMappingError: no frames")
+    assert [line.partition("AwaitJob-1  ")[2] for line in lines_of(log)[1:]] == [
+        'traceback: File "poll.py", line 3, in execute',
+        "traceback: ValueMappingError: no frames",
+    ]
+
+
 def test_a_recovery_tells_what_it_recovers_from() -> None:
     """A timeout keeps the last error of the Step's own code beside it."""
     last = {"error_type": "builtins.OSError", "detail": "no route", "last_error": None}

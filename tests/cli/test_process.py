@@ -120,6 +120,23 @@ def test_a_killed_command_goes_on_from_its_checkpoint(dexnb: Command, folder: Pa
     assert int(found.group(2)) <= 1
 
 
+def test_the_time_to_a_kill_counts_from_the_flows_start(dexnb: Command, folder: Path) -> None:
+    """However long the code takes to load, there is a run to go on with."""
+    loads = """
+from time import sleep
+if Path("imported").exists():
+    Path("ready").touch()
+else:
+    Path("imported").touch()
+    sleep(0.6)
+"""
+    (folder / "wait.py").write_text(WAIT + loads, "utf-8")
+    done = dexnb("run", "wait.py", "--kill-after", "0.3")
+    assert done.returncode == 0, done.stderr
+    told = re.findall("started in|killed hard after 0.3 s|goes on in", done.stderr)
+    assert told == ["started in", "killed hard after 0.3 s", "goes on in"]
+
+
 def test_a_command_that_ends_first_is_not_killed(dexnb: Command, folder: Path) -> None:
     """And its exit code is passed on."""
     (folder / "ready").touch()

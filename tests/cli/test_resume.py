@@ -8,7 +8,7 @@ import pytest
 
 from dexnb.cli.resume import overlap, resumed
 from dexnb.flow.stream import StreamMessage
-from tests.model.logs import HOSTILE, polling
+from tests.model.logs import HOSTILE, Log, polling
 
 
 def messages(*sent: tuple[float, str], source: str = "#AwaitJob-1") -> list[StreamMessage]:
@@ -47,6 +47,25 @@ def test_an_attempt_that_was_given_back_keeps_its_number() -> None:
     log = polling().add("attempt_ended", 106, "AwaitJob-1", 1, reason="handed_back").begun(120)
     (one,) = resumed(log.events, [])
     assert (one.attempt, one.why) == (1, "attempt 1 was handed back")
+
+
+def test_execute_does_not_go_on_where_wait_for_has_ended() -> None:
+    """Each of the two methods has attempts of its own; one that was lost or given up is told so."""
+    log = Log().scheduled(100).begun(100, method="wait_for").failed(101)
+    log.begun(102, 2, method="wait_for").add("attempt_ended", 103, "AwaitJob-1", 2, decision="wait")
+    log.begun(104, method="execute").begun(110, 2, method="execute")
+    assert [str(one).splitlines() for one in resumed(log.events, [])] == [
+        [
+            "AwaitJob-1: wait_for attempt 1 failed: builtins.ValueError: boom",
+            "  wait_for attempt 2 resumed from no checkpoint and repeated 0 Stream messages",
+        ],
+        [
+            "AwaitJob-1: attempt 1 was lost with its process",
+            "  attempt 2 resumed from no checkpoint and repeated 0 Stream messages",
+        ],
+    ]
+    given_up = Log().scheduled(100).begun(100, method="wait_for").failed(101).begun(102)
+    assert resumed(given_up.events, []) == []
 
 
 def test_messages_of_other_steps_are_no_repeats() -> None:

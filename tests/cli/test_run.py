@@ -64,6 +64,36 @@ def test_a_run_is_told_in_lines_where_there_is_no_terminal(
     ]
 
 
+CODED = """
+from dexnb import CodecRegistry, Context, Flow, JsonCodec, Step, StepDecision, StepList
+from dexnb import graceful_complete
+
+class Money:
+    def __init__(self, cents):
+        self.cents = cents
+
+CODECS = CodecRegistry([JsonCodec("Money", Money, lambda value: value.cents)])
+
+class Double(Step[Money]):
+    def execute(self, context: Context, input: Money) -> StepDecision:
+        return graceful_complete(Money(2 * input.cents))
+
+class MoneyFlow(Flow[Money]):
+    def get_steps(self) -> StepList[Money]:
+        return StepList.start_step(Double())
+"""
+
+
+@pytest.mark.rule("1.10/codec")
+def test_a_flow_file_brings_its_own_codecs(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    """Every CodecRegistry that it has a name for is used; input and output are as stored."""
+    (folder / "coded.py").write_text(CODED, "utf-8")
+    assert main(["run", "coded.py", *VIRTUAL, "--input", "21"]) == 0
+    assert "output: 42" in capsys.readouterr().out.splitlines()
+
+
 def test_a_failed_flow_exits_with_1(capsys: pytest.CaptureFixture[str]) -> None:
     """And says why, on one line whatever the reason holds."""
     assert main(["run", "echo.py:EchoFlow", *VIRTUAL, "--input", '"fail"']) == 1
@@ -75,6 +105,8 @@ def test_what_a_step_prints_is_told_with_its_name(capsys: pytest.CaptureFixture[
     assert main(["run", "echo.py", *VIRTUAL, "--input", '"ab"']) == 0
     out = capsys.readouterr().out
     assert r"Answer-1  stdout: printed\x1b[2J [red]by[/red] the Step" in out
+    # Told once: what is shown as it was printed would spoil the picture.
+    assert out.count("printed") == 1
     assert "output: abab" in out
 
 
@@ -114,7 +146,7 @@ REFUSED = [
     (["run", "echo.py", "--input", "3"], "value must be str, stands 3"),
     (["run", POLLING, "--flow-id", "a/b", *VIRTUAL], "flow_id is 'a/b'"),
     (["run", POLLING, "--flow-id", "", *VIRTUAL], "flow_id is ''"),
-    (["run", POLLING, "--db", "redis://h"], "no store is known for redis://"),
+    (["run", POLLING, "--db", "mysql://h"], "no store is known for mysql://"),
     (["run", POLLING, "--db", "."], "is a folder"),
     (["run", POLLING, "--serve-jobs", "--clock", "x10"], "--serve-jobs and --clock scaled:10"),
     (["run", POLLING, "--jobs-state", "f"], "give --serve-jobs too"),

@@ -50,6 +50,18 @@ def test_a_poll_loop_is_shown_with_its_limits() -> None:
     assert text.rstrip().endswith("Ctrl-C stops watching")
 
 
+def test_attempts_of_wait_for_are_told_from_those_of_execute() -> None:
+    """In the title, for the attempt that follows, and beside a failure."""
+    log = Log().scheduled(100).begun(100, method="wait_for").failed(101)
+    log.add("retry_scheduled", 101, "AwaitJob-1", 1, attempt=2, delay=5.0)
+    text = drawn(log, 102)
+    assert "AwaitJob-1  wait_for attempt 1 of 3" in text
+    assert row(text, "now") == "wait_for attempt 2 of 3 follows in 4.0 s"
+    assert row(text, "wait_for 1") == "builtins.ValueError: boom"
+    cancelled = drawn(log.add("step_cancelled", 103, "AwaitJob-1"), 104)
+    assert "wait_for attempt 1, 3.0 s" in cancelled
+
+
 def test_a_call_is_told_from_a_sleep() -> None:
     """What the Step waits for now is what a hung API looks like."""
     text = drawn(polling().call(106.1), 115.1)

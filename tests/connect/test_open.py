@@ -52,7 +52,7 @@ def test_each_memory_store_is_one_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("address", "text"),
     [
-        ("postgres://host/db", "no store is known for postgres://"),
+        ("mysql://host/db", "no store is known for mysql://"),
         ("sqlite://", "names no file"),
         ("", "names no file"),
     ],

@@ -170,4 +170,4 @@ async def crash(runtime: Runtime) -> None:
     for task in asyncio.all_tasks() - {asyncio.current_task()}:
         task.cancel()
     await asyncio.sleep(0)
-    capture.uninstall()
+    capture.uninstall(runtime.engine)

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dexnb.providers import Handlers, MemoryProvider, MemoryStore, OrchestrationItem, WorkItem
+from dexnb.providers import (
+    Commit,
+    Handlers,
+    MemoryProvider,
+    MemoryStore,
+    NewMessage,
+    NewWorkItem,
+    OrchestrationItem,
+    WorkItem,
+)
 
 
 @dataclass(frozen=True)
@@ -75,3 +84,33 @@ class Plain(MemoryProvider):
         finally:
             self.under_way -= 1
         return True
+
+
+class Asked(MemoryProvider):
+    """A store that notes which acknowledgements must last, and which method they are of."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        super().__init__()
+        self.asked: list[bool] = []
+
+    async def ack_work_item(
+        self,
+        token: str,
+        message: NewMessage | None = None,
+        retry: NewWorkItem | None = None,
+        *,
+        durable: bool = True,
+    ) -> None:
+        """Note it."""
+        self.asked.append(durable)
+        await super().ack_work_item(token, message, retry, durable=durable)
+
+    async def ack_work_item_with_turn(
+        self, token: str, message: NewMessage, turn: Commit, *, durable: bool = True
+    ) -> bool:
+        """Note it, unless it is one without the turn."""
+        applied = await super().ack_work_item_with_turn(token, message, turn, durable=durable)
+        if applied:
+            self.asked.append(durable)
+        return applied

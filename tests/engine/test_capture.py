@@ -8,6 +8,7 @@ import io
 import logging
 import sys
 import threading
+import types
 from collections.abc import Callable, Coroutine, Generator, Iterator
 from typing import Any
 
@@ -53,11 +54,13 @@ async def talks(context: AsyncContext, input: Any) -> StepDecision:
     return graceful_complete()
 
 
-def shown_by(main: Callable[[Runtime], Coroutine[Any, Any, None]]) -> str:
+def shown_by(
+    main: Callable[[Runtime], Coroutine[Any, Any, None]], *, show_prints: bool | None = False
+) -> str:
     """Run on a virtual clock with a runtime; give what was shown on the terminal."""
 
     async def inside() -> None:
-        async with Runtime(MemoryProvider(), options=fast()) as runtime:
+        async with Runtime(MemoryProvider(), options=fast(show_prints=show_prints)) as runtime:
             await main(runtime)
 
     with terminal() as out:
@@ -136,6 +139,62 @@ def test_every_form_of_step_is_captured_with_what_it_starts(form: str) -> None:
     assert shown_by(main) == ""
 
 
+@pytest.mark.parametrize(
+    ("show_prints", "notebook", "shown"),
+    [(None, False, True), (None, True, False), (True, True, True), (False, False, False)],
+)
+def test_outside_of_notebooks_a_steps_lines_are_shown_as_well(
+    monkeypatch: pytest.MonkeyPatch, show_prints: bool | None, notebook: bool, shown: bool
+) -> None:
+    """Unless the options say otherwise; the run's log has them in any case."""
+    shell = types.SimpleNamespace(get_ipython=lambda: object() if notebook else None)
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+
+    async def main(runtime: Runtime) -> None:
+        run = await runtime.start(flow(talks), "a")
+        await finished(run)
+        assert len(await lines(run)) == 7
+
+    # Python's handler of last resort writes the bare text of a warning.
+    expected = [f"{verb} a {number}" for number in range(3) for verb in ("printed", "logged")]
+    text = "\n".join([*expected, "to stderr", ""]) if shown else ""
+    assert shown_by(main, show_prints=show_prints) == text
+
+
+@with_runtime
+async def test_an_output_that_cannot_be_written_to_fails_no_step(runtime: Runtime) -> None:
+    """The reader of a pipe that has gone takes only what is shown along."""
+
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+        def flush(self) -> None:
+            raise BrokenPipeError
+
+    async def prints(context: AsyncContext, input: Any) -> StepDecision:
+        print("kept", flush=True)
+        return graceful_complete()
+
+    runtime.options.show_prints = True
+    with contextlib.redirect_stdout(Gone()):
+        run = await runtime.start(flow(prints), "flow")
+        assert (await finished(run)).status == "COMPLETED"
+    assert await lines(run) == [("stdout", "kept")]
+
+
+def test_a_handler_for_the_console_writes_a_record_that_is_shown_once() -> None:
+    """And what it writes is not taken for a print of the Step."""
+
+    async def main(runtime: Runtime) -> None:
+        with handlers((LOGGER, logging.StreamHandler())):
+            run = await runtime.start(flow(talks), "a")
+            await finished(run)
+        assert len(await lines(run)) == 7
+
+    assert shown_by(main, show_prints=True).count("logged a") == 3
+
+
 @contextlib.contextmanager
 def handlers(*made: tuple[logging.Logger, logging.Handler]) -> Iterator[None]:
     """Put handlers on loggers for a while."""
@@ -160,7 +219,7 @@ def test_a_handler_for_the_console_skips_records_of_steps() -> None:
             assert ("WARNING", "tests.capture: logged flow 2") in await lines(run)
 
     async def inside() -> None:
-        async with Runtime(MemoryProvider(), options=fast()) as runtime:
+        async with Runtime(MemoryProvider(), options=fast(show_prints=False)) as runtime:
             await main(runtime)
 
     root = logging.getLogger()

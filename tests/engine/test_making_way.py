@@ -114,15 +114,16 @@ async def test_a_parent_hears_of_its_subflow_behind_a_time_travel_that_had_faile
     parent = await runtime.start(Parent(), "parent", [20])
     await client.wait_for_step_completion("parent", StepExecutionId("sys:subflow", 1))
     child = child_id("parent", "Both", 0)
-    apply_start = runtime.engine.apply_start
+    provider = runtime.engine.provider
+    start_run = provider.start_run
 
     async def refuse(commit: Any) -> Any:
         raise ProviderError("start_run", "disk is full", retryable=False)
 
-    runtime.engine.apply_start = refuse  # type: ignore[method-assign]  # as a store that is full
+    provider.start_run = refuse  # type: ignore[method-assign]  # as a store that is full
     with pytest.raises(ProviderError, match="disk is full"):
         await client.time_travel(child, BEGINNING)
-    runtime.engine.apply_start = apply_start  # type: ignore[method-assign]  # and is cleaned up
+    provider.start_run = start_run  # type: ignore[method-assign]  # and is cleaned up
     await asyncio.sleep(5)
     assert await parent.status() == "RUNNING"
     await client.time_travel(child, BEGINNING)

@@ -148,6 +148,11 @@ async def test_an_undecodable_message_closes_the_run_after_max_attempts(
     assert runtime.engine.worker.live == {}
 
 
+def _forget(runtime: Runtime, run_id: str) -> None:
+    """Make the engine one that has not had the run's last turn, and knows its text alone."""
+    assert runtime.engine.near.take(run_id) is not None
+
+
 @pytest.mark.parametrize("text", ["{", '{"status":"RUNNING"}', "[]"])
 @with_runtime
 async def test_an_undecodable_state_closes_the_run_after_max_attempts(
@@ -158,6 +163,7 @@ async def test_an_undecodable_state_closes_the_run_after_max_attempts(
     store: Any = runtime.engine.provider
     await asyncio.sleep(1)
     store.store.runs[run.run_id].state = text
+    _forget(runtime, run.run_id)
     result = await run.wait(60)
     assert (result.status, result.error_type) == ("FAILED", "INTERNAL")
     assert clock() == pytest.approx(20, abs=1)
@@ -173,6 +179,7 @@ async def test_a_store_that_refuses_a_turn_for_good_does_not_spin(runtime: Runti
     await asyncio.sleep(1)
     state = store.store.runs[run.run_id].state
     store.store.runs[run.run_id].state = state.replace('"events":2', '"events":7')
+    _forget(runtime, run.run_id)
     before = runtime.engine.turns.fetches
     result = await run.wait(60)
     assert (result.status, result.error_type) == ("FAILED", "INTERNAL")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import dexnb
-from dexnb import Clock, Context, StepDecision, Stream, graceful_complete
+from dexnb import Clock, Context, StepDecision, Stream, go_to, graceful_complete
 from dexnb.engine import RuntimeOptions, Session
 from dexnb.errors import (
     DefinitionError,
@@ -28,7 +28,7 @@ from dexnb.errors import (
 from dexnb.flow.context import AsyncContext
 from dexnb.providers import MemoryProvider
 from dexnb.testing import Fault, FaultyProvider
-from tests.engine.flows import flow
+from tests.engine.flows import flow, step
 
 ROOT = Path(__file__).parents[2]
 CHILD = Path(__file__).with_name("session_child.py")
@@ -43,6 +43,14 @@ async def works(context: AsyncContext, input: Any) -> StepDecision:
         PROGRESS.write(context, number)
         await asyncio.sleep(0.02)
     return graceful_complete(input)
+
+
+WORKS = step(works)
+
+
+async def goes_on(context: AsyncContext, input: Any) -> StepDecision:
+    """Leave the work to another Step."""
+    return go_to(WORKS, input)
 
 
 async def for_ever(context: AsyncContext, input: Any) -> StepDecision:
@@ -287,7 +295,7 @@ def test_options_may_be_changed_from_the_users_thread() -> None:
     """A pause of an hour ends when the interval is set to less."""
     options = RuntimeOptions(dispatcher_long_poll_timeout=0, dispatcher_min_poll_interval=3600)  # type: ignore[arg-type]  # seconds are taken
     with dexnb.open("memory:", options=options) as session:
-        run = session.start(flow(works, streams=[PROGRESS]), "flow")
+        run = session.start(flow(goes_on, WORKS, streams=[PROGRESS]), "flow")
         with pytest.raises(WaitTimeout):
             run.wait_sync(0.3)
         options.dispatcher_min_poll_interval = 0.05  # type: ignore[assignment]  # seconds are taken

@@ -13,7 +13,7 @@ from dexnb import StepDecision, Stream, go_to, graceful_complete
 from dexnb.engine import Runtime
 from dexnb.errors import ProviderError
 from dexnb.flow.context import AsyncContext
-from dexnb.providers import Beat, MemoryProvider, MemoryStore
+from dexnb.providers import Beat, MemoryProvider, MemoryStore, Provider
 from dexnb.testing import Fault, FaultyProvider
 from tests.engine.flows import (
     fast,
@@ -35,6 +35,18 @@ def clock() -> float:
 async def end(context: AsyncContext, input: Any) -> StepDecision:
     """Complete with the attempt's number."""
     return graceful_complete(context.attempt)
+
+
+class TurnsApart(FaultyProvider):
+    """A store that leaves each turn to a commit of its own."""
+
+    ack_work_item_with_turn = Provider.ack_work_item_with_turn
+
+
+def _store_for(method: str) -> FaultyProvider:
+    """Give a store whose engine makes use of a method."""
+    with_turns = method == "ack_work_item_with_turn"
+    return (FaultyProvider if with_turns else TurnsApart)(MemoryProvider())
 
 
 class Poll:
@@ -143,7 +155,9 @@ async def test_messages_that_the_store_never_takes_are_told_and_fail_no_step() -
 
 
 @pytest.mark.parametrize("applied", [False, True])
-@pytest.mark.parametrize("method", ["ack_work_item", "ack_orchestration_item"])
+@pytest.mark.parametrize(
+    "method", ["ack_work_item", "ack_orchestration_item", "ack_work_item_with_turn"]
+)
 def test_b15_a_retryable_acknowledge_failure_never_runs_the_step_again(
     method: str, applied: bool
 ) -> None:
@@ -151,7 +165,7 @@ def test_b15_a_retryable_acknowledge_failure_never_runs_the_step_again(
 
     async def main() -> None:
         polls = [Poll(1) for _ in range(20)]
-        store = FaultyProvider(MemoryProvider())
+        store = _store_for(method)
         async with Runtime(store, options=fast()) as runtime:
             for number, poll in enumerate(polls):
                 calls = store.calls[method]
@@ -164,11 +178,15 @@ def test_b15_a_retryable_acknowledge_failure_never_runs_the_step_again(
     virtual(main)()
 
 
+@pytest.mark.parametrize("method", ["ack_work_item", "ack_work_item_with_turn"])
 @virtual
-async def test_b15_an_acknowledgement_is_tried_for_as_long_as_the_lease_is_renewed() -> None:
+async def test_b15_an_acknowledgement_is_tried_for_as_long_as_the_lease_is_renewed(
+    method: str,
+) -> None:
     """An outage of minutes costs minutes, and no second run."""
     poll = Poll(1)
-    store = FaultyProvider(MemoryProvider(), [Fault("ack_work_item", range(1, 400))])
+    store = _store_for(method)
+    store.faults.append(Fault(method, range(1, 400)))
     async with Runtime(store, options=fast()) as runtime:
         run = await runtime.start(poll.flow(), "flow")
         assert (await finished(run)).output == 1
@@ -183,6 +201,7 @@ async def test_b20_twenty_storage_errors_use_no_attempt() -> None:
     poll = Poll(30)
     names = ["fetch_work_items", "fetch_orchestration_items", "record_beats", "write_stream"]
     names += ["ack_orchestration_item", "ack_work_item", "renew_work_item_locks", "watch"]
+    names += ["ack_work_item_with_turn"]
     names += ["abandon_work_item", "abandon_orchestration_item", "append_telemetry"]
     store = FaultyProvider(MemoryProvider(), [Fault(name, range(1, 21)) for name in names])
     # A renewal may fail for long, but not for a whole lease.

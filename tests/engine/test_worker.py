@@ -20,7 +20,7 @@ from dexnb import (
 )
 from dexnb.engine import Runtime
 from dexnb.flow.context import AsyncContext
-from dexnb.providers import MemoryProvider, MemoryStore, NewMessage, NewWorkItem
+from dexnb.providers import MemoryProvider, MemoryStore
 from dexnb.testing import Fault, FaultyProvider
 from tests.engine.flows import (
     crash,
@@ -34,6 +34,7 @@ from tests.engine.flows import (
     virtual,
     with_runtime,
 )
+from tests.engine.stores import Asked
 
 
 def clock() -> float:
@@ -254,7 +255,8 @@ async def test_a_stop_does_not_wait_for_a_store_that_never_answers() -> None:
 
     await runtime.start(flow(beats), "flow")
     await runtime.start(flow(end, name="Ends"), "ends")
-    store.faults += [Fault("record_beats"), Fault("abandon_work_item"), Fault("ack_work_item")]
+    calls = ["record_beats", "abandon_work_item", "ack_work_item", "ack_work_item_with_turn"]
+    store.faults += map(Fault, calls)
     await asyncio.sleep(1)
     await runtime.close()
     assert clock() < 8
@@ -282,19 +284,6 @@ async def test_only_a_step_of_async_durability_is_acknowledged_without_the_disk(
     durability: StepDurability,
 ) -> None:
     """DEFAULT and SYNC wait for it; the store is told which."""
-    asked = []
-
-    class Asked(MemoryProvider):
-        async def ack_work_item(
-            self,
-            token: str,
-            message: NewMessage | None = None,
-            retry: NewWorkItem | None = None,
-            *,
-            durable: bool = True,
-        ) -> None:
-            asked.append(durable)
-            await super().ack_work_item(token, message, retry, durable=durable)
 
     class Ends(Step[None]):
         def get_step_options(self) -> StepOptions:
@@ -307,6 +296,7 @@ async def test_only_a_step_of_async_durability_is_acknowledged_without_the_disk(
         def get_steps(self) -> StepList[None]:
             return StepList.start_step(Ends())
 
-    async with Runtime(Asked()) as runtime:
+    store = Asked()
+    async with Runtime(store) as runtime:
         assert (await (await runtime.start(Ending(), "ends")).wait()).status == "COMPLETED"
-    assert asked == [durability is StepDurability.SYNC]
+    assert store.asked == [durability is StepDurability.SYNC]

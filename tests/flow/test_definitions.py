@@ -242,7 +242,8 @@ def test_a_stream_of_what_cannot_be_stored_is_refused() -> None:
     stream = Stream("S", Page[Client], 100)
     assert problem_of(flow_of(Plain(), streams=(stream,))) == (
         "F.Stream S value_type is tests.flow.values.Page[tests.flow.values.Client]: Client cannot "
-        "be stored: make it a dataclass, or pass an id and build it in the Step"
+        "be stored: make it a dataclass, pass an id and build it in the Step, or give the runtime "
+        "a codec for it, dexnb.open(..., codecs=CodecRegistry([...]))"
     )
 
 

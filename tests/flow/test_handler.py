@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import typing
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
+from types import SimpleNamespace
 from typing import Any, Optional
 
 import pytest
@@ -357,3 +358,30 @@ def test_an_input_that_differs_from_the_class_of_the_step_is_named() -> None:
         "Step[str]"
     )
     assert read_handler(Open().execute, "F.Open.execute")[1] == []
+
+
+@pytest.mark.parametrize(
+    "written", ["Order", "'Order'", "list['Order']", "'list[Order] | None'", "'shop.Order'"]
+)
+def test_a_method_is_read_again_when_its_annotations_mean_something_else(written: str) -> None:
+    """A cell that is run again makes another class of the name that the method has in quotes."""
+    names: dict[str, Any] = {"Context": Context, "StepDecision": StepDecision, "Order": int}
+    shop = names["shop"] = SimpleNamespace(Order=int)
+    exec(f"def execute(self, context: Context, input: {written}) -> StepDecision: ...", names)  # noqa: S102 - as a cell's
+    step = step_with(names["execute"])
+    readings = []
+    for meaning in (int, int, str):
+        names["Order"] = shop.Order = meaning
+        handler, problems = read_handler(step.execute, "F.S.execute")
+        assert problems == []
+        readings.append(str(handler.input_type))
+    assert readings[0] == readings[1] == readings[2].replace("str", "int")
+    assert "str" in readings[2]
+    names["Order"] = shop.Order = Client
+    assert read_handler(step.execute, "F.S.execute")[1]
+    del names["Order"], shop.Order
+    assert read_handler(step.execute, "F.S.execute")[1]
+    names["Order"] = shop.Order = int
+    assert not read_handler(step.execute, "F.S.execute")[1]
+    step.execute.__func__.__code__ = _generator.__code__  # type: ignore[attr-defined]  # it is bound
+    assert read_handler(step.execute, "F.S.execute")[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from datetime import timedelta
 from typing import Any
 
@@ -181,9 +182,24 @@ def test_a_config_keeps_what_has_an_effect_here() -> None:
     assert started(StartFlowOptions(config_override=sync)).config == {"step_durability": "ASYNC"}
     default = FlowConfig(step_durability=StepDurability.DEFAULT)
     assert started(StartFlowOptions(config_override=default)).config == {}
-    elsewhere = FlowConfig(continue_as_new_threshold=100)
-    with pytest.warns(DexnbWarning, match=r"F\.options\.config_override\.continue_as_new_thresho"):
-        assert started(StartFlowOptions(config_override=elsewhere)).config == {}
+    with pytest.warns(DexnbWarning, match=r"FlowConfig\.continue_as_new_threshold has no effect"):
+        elsewhere = FlowConfig(continue_as_new_threshold=100)
+    assert started(StartFlowOptions(config_override=elsewhere)).config == {}
+
+
+def test_the_warning_of_a_config_names_the_line_that_makes_it() -> None:
+    """That is the line to change; where the config is used later may be far away."""
+    with pytest.warns(DexnbWarning) as caught:
+        made = [FlowConfig(worker_target="elsewhere", attribute_store_names=("other",))]
+    here = inspect.currentframe()
+    assert here is not None
+    line = here.f_lineno - 3
+    assert [(each.filename, each.lineno) for each in caught] == [(__file__, line)] * 2
+    assert [str(each.message).partition(" ")[0] for each in caught] == [
+        "FlowConfig.worker_target",
+        "FlowConfig.attribute_store_names",
+    ]
+    assert started(StartFlowOptions(config_override=made[0])).config == {}
 
 
 def test_all_mistakes_of_a_start_are_listed_together() -> None:

@@ -7,15 +7,31 @@ import json
 import linecache
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from dexnb import Context, Flow, PersistenceSchema, Step, StepDecision, StepList, Stream, go_to
+from dexnb import (
+    Context,
+    Flow,
+    FlowTimeoutHandlerOptions,
+    PersistenceSchema,
+    StartFlowOptions,
+    Step,
+    StepDecision,
+    StepList,
+    Stream,
+    force_fail,
+    go_to,
+    graceful_complete,
+)
 from dexnb.errors import FlowDefinitionError
 from dexnb.examples.polling import PollingFlow
+from dexnb.flow.mapping import map_start
+from dexnb.flow.registry import read_flow
 from dexnb.graph import read_graph
 from dexnb.jobs import InProcessJobs
 from dexnb.model.flow_graph import FlowGraph
@@ -211,3 +227,62 @@ def test_the_polling_example_is_read_whole() -> None:
         "decision-dispatch:step:RecordJobWaitFailure",
     ]
     assert graph.diagnostics == ()
+
+
+class GiveUp(Step[None]):
+    """Where the options of a start may lead."""
+
+    def execute(self, context: Context, input: None) -> StepDecision:
+        """Go on."""
+        return go_to(CleanUp, "late")
+
+
+class CleanUp(Step[str]):
+    """What follows."""
+
+    def execute(self, context: Context, input: str) -> StepDecision:
+        """Complete."""
+        return graceful_complete()
+
+
+class Patient(Step[int]):
+    """The start Step."""
+
+    def execute(self, context: Context, input: int) -> StepDecision:
+        """Complete."""
+        return graceful_complete(input)
+
+
+class InTime(Flow[int]):
+    """Has Steps that no source leads to."""
+
+    def get_steps(self) -> StepList[int]:
+        """Give the Steps."""
+        return StepList.start_step(Patient()).other_steps(GiveUp(), CleanUp(), A())
+
+
+class Late(InTime):
+    """Handles its timeout; who starts it says where a failure of that leads."""
+
+    def handle_timeout(self, context: Context) -> StepDecision:
+        """Fail."""
+        return force_fail("late")
+
+
+def test_a_step_that_only_a_failed_timeout_handler_leads_to_is_no_mistake() -> None:
+    """`FlowTimeoutHandlerOptions` of a start name it, so the Flow's own sources cannot."""
+    options = FlowTimeoutHandlerOptions().on_failure_proceed_to(GiveUp)
+    late = StartFlowOptions(timedelta(seconds=9), timeout_handler_options=options)
+    handler = map_start(read_flow(Late()), "id", 1, None, late).timeout_handler
+    assert handler is not None
+    assert handler.options is not None
+    assert handler.options["recovery"] == "GiveUp"
+    found = {
+        type(flow).__name__: [
+            each.message.rpartition(" ")[2]
+            for each in read_graph(flow).diagnostics
+            if each.code == "unreachable_step"
+        ]
+        for flow in (InTime(), Late())
+    }
+    assert found == {"InTime": ["GiveUp", "CleanUp", "A"], "Late": ["A"]}

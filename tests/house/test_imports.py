@@ -11,7 +11,9 @@ from tests.house.tree import PACKAGE, ROOT
 
 NOTEBOOK = frozenset({"IPython", "anywidget", "ipykernel", "ipywidgets", "traitlets"})
 BACKENDS = frozenset({"aiosqlite", "psycopg", "redis", "sqlite3", "temporalio"})
-HEAVY = frozenset({"httpx", "networkx", "plotly", "rich", "starlette", "uvicorn"})
+HEAVY = frozenset(
+    {"httpx", "networkx", "plotly", "prometheus_client", "rich", "starlette", "uvicorn"}
+)
 PROVIDERS = frozenset(f"dexnb.providers.{name}" for name in ("sqlite", "redis", "postgres"))
 
 UNWANTED = {

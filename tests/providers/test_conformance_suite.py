@@ -229,6 +229,40 @@ class SwallowsRetries(MemoryProvider):
         await super().ack_work_item(token, message, durable=durable)
 
 
+class TurnsAndTells(MemoryProvider):
+    """An attempt's end both has its turn and sends its message."""
+
+    async def ack_work_item_with_turn(
+        self, token: str, message: NewMessage, turn: Commit, *, durable: bool = True
+    ) -> bool:
+        """Do both."""
+        applied = await super().ack_work_item_with_turn(token, message, turn, durable=durable)
+        await self.enqueue_for_orchestrator(message)
+        return applied
+
+
+class TurnsWithoutLooking(MemoryProvider):
+    """An attempt's turn is applied whatever waits for the run, and whoever holds it."""
+
+    async def open(self, clock: Clock, owner: str) -> None:
+        """Hold every run for quiet."""
+        await super().open(clock, owner)
+        self.store.messages.is_quiet = lambda _: True  # type: ignore[method-assign]  # the fault
+
+
+class TurnsOfTheDead(MemoryProvider):
+    """An attempt that has lost its item still has its turn."""
+
+    async def ack_work_item_with_turn(
+        self, token: str, message: NewMessage, turn: Commit, *, durable: bool = True
+    ) -> bool:
+        """Apply it without the item."""
+        if self.store.work.tokens.find(token, self.clock.lease()) is None:
+            run = self.store.runs[turn.run_id]
+            self.store.apply(run, turn, self.store.check("", run, turn))
+        return await super().ack_work_item_with_turn(token, message, turn, durable=durable)
+
+
 @pytest.mark.parametrize(
     ("provider_class", "test_class"),
     [
@@ -237,6 +271,9 @@ class SwallowsRetries(MemoryProvider):
         (NeverClears, conformance.TestCheckpoints),
         (OpensOnAnyClock, conformance.TestClocks),
         (StripsTexts, conformance.TestCorrupted),
+        (TurnsAndTells, conformance.TestEndsWithTurns),
+        (TurnsWithoutLooking, conformance.TestEndsWithTurns),
+        (TurnsOfTheDead, conformance.TestEndsWithTurns),
         (ForgivesUnknownTokens, conformance.TestErrorHandling),
         (KeepsTheFirstState, conformance.TestInstanceCreation),
         (SharesTokens, conformance.TestInstanceLocking),

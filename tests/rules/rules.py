@@ -1,6 +1,7 @@
 """Every rule of the runtime's behaviour: a stable id and one sentence.
 
 The number before the slash is the section of the behaviour that Flow files of this kind rely on:
+1.10 codecs,
 2.1 defaults, 2.2 one execution, 2.3 heartbeats, 2.4 timeouts, 2.5 retries, 2.6 failure policies,
 2.7 cancellation, 2.8 waits, 2.9 locks and loads, 2.10 completion, 2.11 a Flow's timeout and ids,
 2.12 choices between versions, 2.13 Streams.
@@ -9,6 +10,12 @@ The number before the slash is the section of the behaviour that Flow files of t
 from __future__ import annotations
 
 RULES: dict[str, str] = {
+    # 1.10
+    "1.10/codec": "A type with a codec of the user's may stand wherever a value may.",
+    "1.10/wire-kind": "A codec gives a string, bool, int64, double, bytes or an object.",
+    "1.10/plain-history": "What a codec gives stands in the history as plain JSON.",
+    "1.10/codec-failure": "A codec that fails fails the call that stores or reads.",
+    "1.10/registry-refuses": "Codecs twice for a type, or for a built-in type, are refused.",
     # 2.1
     "2.1/method-timeout": "An attempt of wait_for or of execute may run for 2 h by default.",
     "2.1/method-timeout-zero": "A method timeout of zero selects the default.",

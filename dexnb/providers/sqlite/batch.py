@@ -14,6 +14,7 @@ from dexnb.providers.sqlite.log_file import PAGE
 from dexnb.providers.sqlite.operations import (
     OF_TURNS,
     OF_WORK,
+    AckWorkWithTurn,
     AppendTelemetry,
     FencedOperation,
     Operation,
@@ -22,7 +23,7 @@ from dexnb.providers.sqlite.operations import (
     StartRun,
     WriteStream,
 )
-from dexnb.providers.sqlite.rows import answer, number_of, parameter, stored
+from dexnb.providers.sqlite.rows import answer, micros, number_of, parameter, stored
 from dexnb.providers.sqlite.statements import statements
 from dexnb.providers.sqlite.turn_rows import TurnRows
 
@@ -37,6 +38,8 @@ class Admitted:
     Args:
         work: The tokens of work items that are live.
         turns: Run id and version of the run by live token.
+        quiet_runs: Number, id and version of the open run, by a work item's token, if the run is
+            not locked and no visible message waits for it.
         open_flows: The open run by flow id.
         streams: What a Stream ever took, and had taken before its oldest message, in bytes.
         telemetry: What a run's telemetry ever took, in bytes.
@@ -45,6 +48,7 @@ class Admitted:
 
     work: frozenset[str] = frozenset()
     turns: dict[str, tuple[str, int]] = field(default_factory=dict)
+    quiet_runs: dict[str, tuple[int, str, int]] = field(default_factory=dict)
     open_flows: dict[str, str] = field(default_factory=dict)
     streams: dict[StreamName, tuple[int, int]] = field(default_factory=dict)
     telemetry: dict[str, int] = field(default_factory=dict)
@@ -78,6 +82,8 @@ class Batch:
         """The starts that make a run, with its number."""
         self.turns: list[tuple[int, TurnRows]] = []
         """What is applied, first turns too, with the number of the run."""
+        self.next_turns: list[tuple[int, int, TurnRows]] = []
+        """The turns of runs that are there already, with number and version of the run."""
         self._connection = connection
         self._operations: dict[type[Operation], list[Any]] = {}
         for operation in operations:
@@ -113,11 +119,12 @@ class Batch:
         fenced, turns = self._of_any(OF_WORK), self._of_any(OF_TURNS)
         work_tokens = _unique(chain((operation.token for operation in fenced), self._borrowed()))
         turn_tokens = _unique(operation.token for operation in turns)
+        ended = _unique(operation.token for operation in self.of(AckWorkWithTurn))
         flows = _unique(operation.flow_id for operation in self.of(StartRun))
         streams = _unique((write.flow_type, write.stream) for write in self._stream_writes())
         runs = _unique(row[0] for operation in self.of(AppendTelemetry) for row in operation.rows)
         if work_tokens or turn_tokens or flows or streams or runs:
-            self._ask(work_tokens, turn_tokens, flows, streams, runs)
+            self._ask(work_tokens, turn_tokens, ended, flows, streams, runs)
         _fail(fenced, self.admitted.work)
         _fail(turns, self.admitted.turns)
 
@@ -136,6 +143,7 @@ class Batch:
         self,
         work: list[str],
         turns: list[str],
+        ended: list[str],
         flows: list[str],
         streams: list[StreamName],
         runs: list[str],
@@ -144,16 +152,19 @@ class Batch:
             "admit",
             work=parameter([number_of(token), stored(token)] for token in work),
             turns=parameter([number_of(token), stored(token)] for token in turns),
+            ended=parameter([number_of(token), stored(token)] for token in ended),
             starts=parameter(flows),
             streams=parameter([stored(flow_type), stored(name)] for flow_type, name in streams),
             telemetry=parameter(runs),
+            now=micros(self.now),
             lease=self.lease,
         )
         *texts, newest = row
-        live, held, taken, edges, heads = map(answer, texts)
+        live, held, quiet, taken, edges, heads = map(answer, texts)
         self.admitted = Admitted(
             work=frozenset(work[key] for key in live),
             turns={turns[key]: (run_id, version) for key, run_id, version in held},
+            quiet_runs={ended[key]: (run, run_id, version) for key, run, run_id, version in quiet},
             open_flows={flows[key]: run_id for key, run_id in taken},
             streams={streams[key]: (head or 0, first or 0) for key, head, first in edges},
             telemetry={runs[key]: head or 0 for key, head in heads},

@@ -139,6 +139,28 @@ class AckWork(FencedOperation):
 
 
 @dataclass(slots=True, eq=False)
+class AckWorkWithTurn(FencedOperation):
+    """Delete a work item, and apply a turn if it fits its run, or else send a message."""
+
+    message: Row
+    turn: TurnRows
+    wait: bool
+    durable: ClassVar[bool] = True
+
+    def waits(self) -> bool:
+        """Tell whether the Step asked for it, or the run ends."""
+        return self.wait or self.turn.closes
+
+    def keys(self) -> Collection[str]:
+        """A run takes one turn after the other."""
+        return (self.token, "run " + self.turn.run_id)
+
+    def hints(self) -> Sequence[Queue]:
+        """The turn or the message is there."""
+        return ("messages", "work") if self.turn.work else ("messages",)
+
+
+@dataclass(slots=True, eq=False)
 class AbandonWork(FencedOperation):
     """Give a work item back."""
 
@@ -153,7 +175,7 @@ class AbandonWork(FencedOperation):
 OF_TURNS: tuple[type[FencedOperation], ...] = (AckTurn, AbandonTurn, RenewTurn)
 """What the holder of a run's lock asks."""
 
-OF_WORK: tuple[type[FencedOperation], ...] = (AckWork, AbandonWork)
+OF_WORK: tuple[type[FencedOperation], ...] = (AckWork, AckWorkWithTurn, AbandonWork)
 """What the holder of a work item's lock asks."""
 
 

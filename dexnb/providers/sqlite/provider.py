@@ -172,6 +172,19 @@ class SqliteProvider(Provider):
             ),
         )
 
+    async def ack_work_item_with_turn(
+        self, token: str, message: NewMessage, turn: Commit, *, durable: bool = True
+    ) -> bool:
+        """See `Provider.ack_work_item_with_turn`."""
+        name = "ack_work_item_with_turn"
+        applied: bool = await self._ask(
+            name,
+            lambda: ops.AckWorkWithTurn(
+                name, token, message_row(message), turn_rows(name, turn), wait=durable
+            ),
+        )
+        return applied
+
     async def abandon_work_item(
         self, token: str, delay: float = 0.0, *, ignore_attempt: bool = False
     ) -> None:

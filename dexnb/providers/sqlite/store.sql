@@ -15,6 +15,18 @@ SELECT
     WHERE l.token = v.value ->> 1 AND l.lock_end > :lease
   ),
   (
+    SELECT json_group_array(json_array(v.key, r.no, r.run_id, r.version))
+    FROM json_each(:ended) v
+    CROSS JOIN work_items w ON w.id = v.value ->> 0
+    CROSS JOIN runs r ON r.no = w.run_no
+    WHERE w.token = v.value ->> 1 AND w.lock_end > :lease AND r.status = 'RUNNING'
+      AND NOT EXISTS (SELECT 1 FROM run_locks l WHERE l.run_no = r.no)
+      AND NOT EXISTS (
+        SELECT 1 FROM messages m
+        WHERE m.run_no = r.no AND m.held = 0 AND m.available_at <= :now
+      )
+  ),
+  (
     SELECT json_group_array(json_array(v.key, r.run_id))
     FROM json_each(:starts) v CROSS JOIN runs r ON r.flow_id = v.value
     WHERE r.status = 'RUNNING'

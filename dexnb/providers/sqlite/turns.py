@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 from dexnb.errors import ProviderError
@@ -12,6 +13,7 @@ from dexnb.providers.sqlite.operations import (
     AbandonTurn,
     AckTurn,
     AckWork,
+    AckWorkWithTurn,
     RenewTurn,
     SendMessage,
     StartRun,
@@ -43,8 +45,25 @@ def check_turns(batch: Batch) -> None:
             ack.failure = _misfit(ack.name, ack.turn, version)
     created = (start for start in batch.of(StartRun) if start.result.created)
     batch.new_runs = list(enumerate(created, batch.admitted.newest_run + 1))
+    batch.next_turns = [
+        (number_of(ack.token), batch.admitted.turns[ack.token][1], ack.turn)
+        for ack in batch.of(AckTurn)
+    ]
+    batch.next_turns += _fitting(batch)
     batch.turns = [(number, start.turn) for number, start in batch.new_runs]
-    batch.turns += [(number_of(ack.token), ack.turn) for ack in batch.of(AckTurn)]
+    batch.turns += [(number, turn) for number, _, turn in batch.next_turns]
+
+
+def _fitting(batch: Batch) -> Iterator[tuple[int, int, TurnRows]]:
+    """Give the turns that ended attempts bring along and that their runs can take as they are."""
+    for ack in batch.of(AckWorkWithTurn):
+        run = batch.admitted.quiet_runs.get(ack.token)
+        ack.result = run is not None and run[1:] == (
+            ack.turn.run_id,
+            (ack.turn.first_seq or 0) - 1,
+        )
+        if run is not None and ack.result:
+            yield run[0], run[2], ack.turn
 
 
 def _misfit(operation: str, turn: TurnRows, version: int) -> ProviderError | None:
@@ -59,18 +78,16 @@ def _misfit(operation: str, turn: TurnRows, version: int) -> ProviderError | Non
 
 def write_runs(batch: Batch) -> None:
     """Add new runs, and set state, version and status of the ones that went on."""
-    acks = batch.of(AckTurn)
     batch.write_rows("insert_runs", [[number, *start.row] for number, start in batch.new_runs])
-    batch.write_rows("update_runs", [_new_state(batch, ack) for ack in acks])
-    closed = [[number_of(ack.token), ack.turn.status] for ack in acks if ack.turn.closes]
+    batch.write_rows("update_runs", [_new_state(*turn) for turn in batch.next_turns])
+    closed = [[number, turn.status] for number, _, turn in batch.next_turns if turn.closes]
     batch.write_rows("close_runs", closed)
     events = [(number, *event) for number, turn in batch.turns for event in turn.events]
     batch.write_rows("insert_events", events)
 
 
-def _new_state(batch: Batch, ack: AckTurn) -> list[Any]:
-    _, version = batch.admitted.turns[ack.token]
-    return [number_of(ack.token), version + len(ack.turn.events), ack.turn.state]
+def _new_state(number: int, version: int, turn: TurnRows) -> list[Any]:
+    return [number, version + len(turn.events), turn.state]
 
 
 def write_messages(batch: Batch) -> None:
@@ -79,6 +96,7 @@ def write_messages(batch: Batch) -> None:
     batch.write_rows("delete_fetched_messages", acked)
     rows = [row for _, turn in batch.turns for row in turn.messages]
     rows += [ack.message for ack in batch.of(AckWork) if ack.message is not None]
+    rows += [ack.message for ack in batch.of(AckWorkWithTurn) if not ack.result]
     rows += [send.row for send in batch.of(SendMessage)]
     sent = batch.write_rows("insert_messages", rows, now=micros(batch.now))
     if sent < len(rows):

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dexnb.providers.sqlite.batch import Batch
-from dexnb.providers.sqlite.operations import AbandonWork, AckWork, RecordBeats, RenewWork
+from dexnb.providers.sqlite.operations import (
+    AbandonWork,
+    AckWork,
+    AckWorkWithTurn,
+    RecordBeats,
+    RenewWork,
+)
 from dexnb.providers.sqlite.rows import micros, number_of
 
 
 def write_work(batch: Batch) -> None:
     """Delete what is done, enqueue what is new, then delete what was cancelled."""
     acks = batch.of(AckWork)
-    batch.write_rows("delete_work", [number_of(ack.token) for ack in acks])
+    done = [*acks, *batch.of(AckWorkWithTurn)]
+    batch.write_rows("delete_work", [number_of(ack.token) for ack in done])
     turns = batch.turns
     rows = [row for _, turn in turns for row in turn.work]
     rows += [ack.retry for ack in acks if ack.retry is not None]

@@ -17,6 +17,7 @@ from dexnb.testing.conformance.cancellation import TestCancellation
 from dexnb.testing.conformance.checkpoints import TestCheckpoints
 from dexnb.testing.conformance.clocks import TestClocks
 from dexnb.testing.conformance.corrupted import TestCorrupted
+from dexnb.testing.conformance.ends_with_turns import TestEndsWithTurns
 from dexnb.testing.conformance.error_handling import TestErrorHandling
 from dexnb.testing.conformance.factory import ProviderFactory
 from dexnb.testing.conformance.instance_creation import TestInstanceCreation
@@ -39,6 +40,7 @@ __all__ = [
     "TestCheckpoints",
     "TestClocks",
     "TestCorrupted",
+    "TestEndsWithTurns",
     "TestErrorHandling",
     "TestInstanceCreation",
     "TestInstanceLocking",

@@ -107,6 +107,7 @@ async def test_a10_a_wait_outlasts_a_store_that_is_away_for_a_moment() -> None:
 
     store = FaultyProvider(MemoryProvider())
     store.faults += [Fault("ack_work_item", calls={1, 2, 3, 4})]
+    store.faults += [Fault("ack_work_item_with_turn", calls={1, 2, 3, 4})]
     store.faults += [Fault("ack_orchestration_item", calls={1, 2}, applied=True)]
     async with Runtime(store, options=fast()) as runtime:
         run = await started(runtime, flow_of(waits(tells, notes), keeps=KEEPS))

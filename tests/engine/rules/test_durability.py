@@ -27,11 +27,12 @@ from dexnb import (
 )
 from dexnb.engine import Runtime
 from dexnb.engine.async_client import AsyncClient
-from dexnb.providers import MemoryProvider, NewMessage, NewWorkItem
+from dexnb.providers import Commit, NewMessage, Provider
 from dexnb.providers.sqlite import SqliteProvider
 from dexnb.providers.sqlite.transaction import Transactions
 from tests.engine.flows import failure_of, fast, finished, history, virtual
 from tests.engine.rules.made import clock, flow_of, on_stores, started, waits
+from tests.engine.stores import Asked
 
 DEFAULT, SYNC, ASYNC = StepDurability.DEFAULT, StepDurability.SYNC, StepDurability.ASYNC
 PROGRESS = Stream("Progress", str, 1 << 20)
@@ -47,27 +48,6 @@ CHOICES = [
     (ASYNC, None, False),
     (ASYNC, SYNC, False),
 ]
-
-
-class Asked(MemoryProvider):
-    """A store that notes which acknowledgements must last, and which method they are of."""
-
-    def __init__(self) -> None:
-        """Start with none."""
-        super().__init__()
-        self.asked: list[bool] = []
-
-    async def ack_work_item(
-        self,
-        token: str,
-        message: NewMessage | None = None,
-        retry: NewWorkItem | None = None,
-        *,
-        durable: bool = True,
-    ) -> None:
-        """Note it."""
-        self.asked.append(durable)
-        await super().ack_work_item(token, message, retry, durable=durable)
 
 
 async def skips(context: AsyncContext, input: Any) -> Wait:
@@ -177,6 +157,12 @@ class CutOff(SqliteProvider):
         if not self.left:
             for suffix in ("", "-wal"):
                 shutil.copyfile(f"{self.disk}{suffix}", f"{self.found}{suffix}")
+
+    async def ack_work_item_with_turn(
+        self, token: str, message: NewMessage, turn: Commit, *, durable: bool = True
+    ) -> bool:
+        """Leave the turn to a commit of its own."""
+        return await Provider.ack_work_item_with_turn(self, token, message, turn, durable=durable)
 
 
 @pytest.mark.rule("2.1/durability", "2.1/async-local-phase")

@@ -271,9 +271,9 @@ async def test_a_long_history_is_one_run(runtime: Runtime) -> None:
         return go_to(step, input + 1) if input < 40 else graceful_complete(context.run_id)
 
     step = waits(again)
-    config = FlowConfig(continue_as_new_threshold=10)
     with pytest.warns(DexnbWarning, match="continue_as_new_threshold has no effect"):
-        run = await started(runtime, flow_of(step), 1, StartFlowOptions(config_override=config))
+        config = FlowConfig(continue_as_new_threshold=10)
+    run = await started(runtime, flow_of(step), 1, StartFlowOptions(config_override=config))
     assert (await finished(run)).output == run.run_id
     assert len(await of_kind(run, "step_scheduled")) == 40
     assert len(await runtime.runs()) == 1
