@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dexnb.cli.target import CommandError
 from dexnb.clock import Clock
-from dexnb.connect import FOLDER, MEMORY, provider_maker
+from dexnb.connect import FOLDER, MEMORY, StoreAddress, provider_maker
 
 JOBS_URL = "DEXNB_JOBS_URL"
 """The environment variable from which a Flow learns where its jobs are."""
@@ -22,7 +22,7 @@ class Place:
     """Where a run is kept.
 
     Args:
-        database: A file, or `memory:`.
+        database: A file, `memory:`, or the address of a server.
         jobs: The file of the job server's jobs; None without a server.
         clock: How time passes there.
     """
@@ -64,9 +64,11 @@ def place(
         suffix = "" if clock.kind == "real" else f"-{clock.identity.replace(':', '-')}"
         database = str(Path(FOLDER) / f"{name}{suffix}.db")
     database, _ = provider_maker(database, clock)
-    state = None
-    if serve_jobs and (jobs is not None or database != MEMORY):
-        state = Path(jobs) if jobs is not None else Path(database).with_suffix(".jobs.jsonl")
+    state = Path(jobs) if jobs is not None else None
+    if serve_jobs and state is None and database != MEMORY:
+        # What a server's address says is no path, and may hold a password.
+        beside = Path(FOLDER) / name if isinstance(database, StoreAddress) else Path(database)
+        state = beside.with_suffix(".jobs.jsonl")
     return Place(database, state, clock)
 
 

@@ -7,18 +7,21 @@ import argparse
 from dexnb.clock import Clock
 
 
-def arguments_of(options: argparse.Namespace, *, flow_id: str | None = None) -> list[str]:
+def arguments_of(
+    options: argparse.Namespace, *, flow_id: str | None = None, database: str | None = None
+) -> list[str]:
     """Give the arguments that lead to these options, `--kill-after` left out.
 
     Args:
         options: What was asked for.
         flow_id: The flow id to name; by default the one that was asked for, if any.
+        database: What to show in place of the database that was asked for.
     """
     arguments: list[str] = [options.target]
     valued = {
         "--flow-id": options.flow_id if flow_id is None else flow_id,
         "--input": options.input,
-        "--db": options.db,
+        "--db": options.db and (database or options.db),
         "--jobs-state": options.jobs_state,
         "--clock": None if options.clock.kind == "real" else _clock(options.clock),
     }

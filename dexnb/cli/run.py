@@ -144,7 +144,9 @@ def _hint(where: Place) -> str:
 def _detached(options: argparse.Namespace, where: Place, flow_id: str) -> str:
     if not where.kept:
         return f"stopped watching; {where.database} keeps nothing, so the Flow is gone"
-    command = shlex.join(["dexnb", "run", *arguments_of(options, flow_id=flow_id)])
+    # As it is shown: the address of a server without its password.
+    shown = arguments_of(options, flow_id=flow_id, database=f"{where.database}")
+    command = shlex.join(["dexnb", "run", *shown])
     return f"stopped watching; the Flow stays open in {where.database}. To go on:\n  {command}"
 
 

@@ -29,7 +29,8 @@ class RuntimeOptions:
         dispatcher_min_poll_interval: Shortest time between two fetches that find nothing.
         dispatcher_long_poll_timeout: How long a store that can wait for work may block a fetch.
         orchestration_concurrency: Turns at once.
-        worker_concurrency: Attempts at once.
+        worker_concurrency: Attempts at once; 0 for an engine that runs no Steps, such as that of a
+            client beside workers.
         sync_concurrency: Of them, sync Steps and generators (each has a thread).
         orchestrator_lock_timeout: Lease of a turn.
         worker_lock_timeout: Lease of an attempt; renewed at half of it for as long as it runs.
@@ -93,16 +94,15 @@ class RuntimeOptions:
                 message = f"RuntimeOptions.{name} is {shown(value)}: give True or False{instead}"
                 raise DefinitionError(message)
         elif name in _COUNTS or name == "telemetry_bytes":
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                message = (
-                    f"RuntimeOptions.{name} is {shown(value)}: give a whole number of at least 1"
-                )
-                raise DefinitionError(message)
+            least = 0 if name == "worker_concurrency" else 1
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                fix = f"give a whole number of at least {least}"
+                raise DefinitionError(f"RuntimeOptions.{name} is {shown(value)}: {fix}")
         else:
             zero = name in ("dispatcher_long_poll_timeout", "cancellation_grace")
-            least = SHORTEST_LOCK if name in _LOCKS else 0.0
+            shortest = SHORTEST_LOCK if name in _LOCKS else 0.0
             full_name = f"RuntimeOptions.{name}"
-            seconds = seconds_of(value, name=full_name, minimum=least, allow_zero=zero)
+            seconds = seconds_of(value, name=full_name, minimum=shortest, allow_zero=zero)
             given, value = value, timedelta(seconds=seconds)
             if not value and not zero:
                 message = f"{full_name} is {given!r}, less than the microsecond that counts"

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from dexnb.clock import monotonic, wall
 from dexnb.engine import Run
+from dexnb.jupyter.children import Children
+from dexnb.jupyter.followed import Followed
 from dexnb.model.dispatcher_view import apply_dispatcher, new_dispatcher_view
 from dexnb.model.event import Event
 from dexnb.model.json_text import to_text
-from dexnb.model.log_tail import LogTail
-from dexnb.model.run_view import apply, new_view
+from dexnb.model.run_view import new_view
 from dexnb.widgets.feed import Changes, Page
 
 if TYPE_CHECKING:
@@ -48,24 +49,28 @@ class SessionFeed:
         self._ended = ended
         self._lock = threading.RLock()
         self._follow(None)
-        self._waiting: list[Event] = []
-        self._engine_waiting: list[Event] = []
         self._whole = True
 
     def changes(self) -> Changes:
         """Take what has happened since the last call."""
         with self._lock:
             self._read()
-            events, self._waiting = self._waiting, []
-            engine, self._engine_waiting = self._engine_waiting, []
+            events, engine, children = self._waiting, self._engine_waiting, self._child_waiting
+            self._wait_for_none()
             whole, self._whole = self._whole, False
-            closed = self._view["run_id"] if self._done else ""
-            return Changes(events, engine, self._now(), whole, self.running, closed)
+            closed = self.closed_run
+            return Changes(events, engine, children, self._now(), whole, self.running, closed)
 
     def page(self) -> Page:
         """Give the whole page as of the last `changes`."""
         with self._lock:
-            return {**self._lab.page_frame(), "view": self._view, "dispatcher": self._dispatcher}
+            return {
+                **self._lab.page_frame(),
+                "view": self._view,
+                "children": self._children.views,
+                "waits_for_code": self._children.waits_for_code if self._open else {},
+                "dispatcher": self._dispatcher,
+            }
 
     def command(self, name: str, args: dict[str, Any]) -> concurrent.futures.Future[Any]:
         """Begin a command of the page."""
@@ -99,6 +104,11 @@ class SessionFeed:
         return bool(self._view["status"] == "RUNNING")
 
     @property
+    def closed_run(self) -> str:
+        """The run's id once it has ended."""
+        return self._view["run_id"] if self._main is not None and self._main.done else ""
+
+    @property
     def overrides(self) -> dict[str, Any]:
         """The knob values of the run that is followed."""
         return dict(self._view["overrides"])
@@ -109,17 +119,27 @@ class SessionFeed:
         real = self._session.clock.kind == "real"
         return {"now": now, "wall_offset": wall() - now if real else self._view["wall_offset"]}
 
+    @property
+    def _view(self) -> dict[str, Any]:
+        return self._nothing if self._main is None else self._main.view
+
     def _follow(self, run: Run | None) -> None:
         self._session = self._lab.session
-        self._run = run
-        self._view = new_view()
-        self._tail = LogTail()
-        self._telemetry_seq = 0
+        self._run_id = _id(run)
+        self._main = None if run is None else Followed(self._session, run)
+        self._nothing = new_view()
+        self._children = Children(self._session)
         self._dispatcher = new_dispatcher_view()
         self._engine_seq = 0
         self._seen = (-1, -1)
         self._looked = -LOOK_SECONDS
         self._open = True
+        self._wait_for_none()
+
+    def _wait_for_none(self) -> None:
+        self._waiting: list[Event] = []
+        self._engine_waiting: list[Event] = []
+        self._child_waiting: dict[str, list[Event]] = {}
 
     def _read(self, *, look: bool = False) -> None:
         """Fold in what is new; on any thread but the session's own.
@@ -127,29 +147,33 @@ class SessionFeed:
         `look` asks the store even if nothing is known to have happened.
         """
         lab = self._lab
-        if lab.session is not self._session or _id(lab.run) != _id(self._run):
+        if lab.session is not self._session or _id(lab.run) != self._run_id:
             self._follow(lab.run)
-            self._waiting, self._engine_waiting, self._whole = [], [], True
+            self._whole = True
         if self._session.is_open != self._open:
             self._open, self._whole = self._session.is_open, True
         if not self._open:
             return
         engine, now = self._session.engine, monotonic()
-        seen = (engine.telemetry.recorded, engine.commits)
-        look = look or now - self._looked >= LOOK_SECONDS
-        if seen == self._seen and not look:
+        seen, before = (engine.telemetry.recorded, engine.counts.commits), self._seen
+        all_new, look = look, look or now - self._looked >= LOOK_SECONDS
+        if seen == before and not look and not self._children.more:
             return
-        first = self._seen[0] < 0
         # The turn that ends a run comes behind the last word of its attempt.
-        committed = seen[1] != self._seen[1]
-        self._seen = seen
+        self._seen, committed = seen, seen[1] != before[1]
         self._read_engine(engine.telemetry.events("", self._engine_seq))
-        if self._run is not None:
-            self._read_run(self._run, first=first, look=look, committed=committed)
+        if self._main is not None:
+            self._read_run(self._main, first=before[0] < 0, look=look, committed=committed)
+            self._read_children(look=look, committed=committed, all_new=all_new)
         if look:
             self._looked = now
-        if len(self._waiting) + len(self._engine_waiting) > MOST_WAITING:
-            self._waiting, self._engine_waiting, self._whole = [], [], True
+        if self._count_waiting() > MOST_WAITING:
+            self._wait_for_none()
+            self._whole = True
+
+    def _count_waiting(self) -> int:
+        children = sum(map(len, self._child_waiting.values()))
+        return len(self._waiting) + len(self._engine_waiting) + children
 
     def _read_engine(self, events: list[Event]) -> None:
         for event in events:
@@ -158,33 +182,30 @@ class SessionFeed:
             if event.kind == "dispatcher_cycle":
                 self._engine_waiting.append(event)
 
-    def _read_run(self, run: Run, *, first: bool, look: bool, committed: bool) -> None:
-        telemetry = self._session.engine.telemetry
-        mine = telemetry.events(run.run_id, self._telemetry_seq)
+    def _read_run(self, run: Followed, *, first: bool, look: bool, committed: bool) -> None:
+        mine = run.telemetry()
         log: Sequence[Event]
-        if first or (look and not mine and not self._done):
+        if first or (look and not mine and not run.done):
             # The store tells what an engine before this one, or in another process, has done.
-            log = run.events(self._tail.durable_seq)
+            log = run.stored()
         elif mine or look or committed:
             log = [*self._durable(run), *mine]
         else:
             return
-        if mine:
-            self._telemetry_seq = mine[-1].seq
-        for event in self._tail.take(log, self._view["steps"]):
-            apply(self._view, event)
-            self._waiting.append(event)
+        self._waiting += run.take(log)
 
-    @property
-    def _done(self) -> bool:
-        return self._view["closed_at"] is not None
+    def _read_children(self, *, look: bool, committed: bool, all_new: bool) -> None:
+        for run_id, new in self._children.read(look=look, committed=committed):
+            self._child_waiting.setdefault(run_id, []).extend(new)
+        if self._children.choose(self._view, all_new=all_new):
+            # Logs that are read from their begin go out with a whole page.
+            self._whole = True
 
-    def _durable(self, run: Run) -> list[Event]:
-        if self._done:
+    def _durable(self, run: Followed) -> Sequence[Event]:
+        if run.done:
             return []
         provider = self._session.engine.provider
-        reading = provider.read_events(run.run_id, self._tail.durable_seq)
-        return list(self._session.call(reading))
+        return self._session.call(provider.read_events(run.run_id, run.durable_seq))
 
     def _now(self) -> float:
         return self._session.now() if self._session.is_open else float(self._view["time"])

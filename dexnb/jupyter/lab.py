@@ -102,7 +102,7 @@ class Lab:
             FlowDefinitionError: The Flow cannot be used; lists every problem.
             ValueMappingError: The input does not fit the start Step.
         """
-        with self._lock:
+        with self._lock, self.session.codecs.used():
             made = made_by(flow)
             minimum = self.session.options.minimum_heartbeat_timeout.total_seconds()
             registered = read_flow(made, minimum_heartbeat=minimum)

@@ -58,7 +58,10 @@ class Speeds:
         self.close()
         if factor != 1:
             self._scaled = connect.open(
-                "memory:", clock=Clock.scaled(factor), options=RuntimeOptions(live_knobs=True)
+                "memory:",
+                clock=Clock.scaled(factor),
+                options=RuntimeOptions(live_knobs=True),
+                codecs=self._home.codecs,
             )
 
     def close(self) -> None:

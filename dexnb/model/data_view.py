@@ -20,6 +20,12 @@ MOST_IDS = 500
 MOST_CONDITIONS = 50
 """Conditions of a wait that are shown."""
 
+MOST_SUBFLOWS = 64
+"""SubFlows of an execution kept; beyond it one that has ended goes, the oldest first."""
+
+MOST_OUTPUTS = 20
+"""Outputs of a SubFlow kept."""
+
 View = dict[str, Any]
 
 
@@ -32,7 +38,8 @@ def new_step_data() -> View:
     """Give the same of an execution.
 
     `state` is empty while its `method` runs, else `delayed` until `begins_at`, `queued` for its
-    `locks` or `waiting`. `wait` and `subflows` stay when the wait is over.
+    `locks` or `waiting`. `wait` and `subflows` stay when the wait is over: what this run has been
+    told of each SubFlow, by its flow id; the rest stands in that run's own view.
     """
     return {
         "method": "execute",
@@ -158,6 +165,8 @@ def _wait_started(step: View, event: Event) -> None:
         "began_at": event.time,
         "ended_at": None,
         "count": len(conditions),
+        "subflow_count": sum(each["kind"] == "subflow" for each in conditions),
+        "subflows_ended": 0,
         "conditions": [_condition(each, event.time) for each in conditions[:MOST_CONDITIONS]],
     }
 
@@ -196,8 +205,35 @@ def _subflow_changed(step: View, event: Event) -> None:
     result = event.payload["result"]
     status, flow_id = result.get("status", ""), result.get("flow_id", "")
     _set_condition(step, event, status, flow_id)
+    if status != "RUNNING" and step["wait"]:
+        step["wait"]["subflows_ended"] += 1
     if flow_id:
-        _put(step["subflows"], flow_id, status)
+        _put_subflow(step, event, result)
+
+
+def _put_subflow(step: View, event: Event, result: View) -> None:
+    entries, flow_id = step["subflows"], result["flow_id"]
+    run_id, known = result.get("run_id", ""), entries.pop(flow_id, None)
+    same = known is not None and known["run_id"] == run_id
+    ends = result.get("completions", ())
+    entries[flow_id] = {
+        "run_id": run_id,
+        "flow_type": _subflow_type(step, event.payload["condition"]),
+        "status": result.get("status", ""),
+        "began_at": known["began_at"] if same else event.time,
+        "changed_at": event.time,
+        "outputs": [end["output"] for end in ends if "output" in end][:MOST_OUTPUTS],
+        "error_type": result.get("error_type", ""),
+        "error_message": result.get("error_message", ""),
+    }
+    if len(entries) > MOST_SUBFLOWS:
+        ended = (key for key, each in entries.items() if each["status"] != "RUNNING")
+        del entries[next(ended, next(iter(entries)))]
+
+
+def _subflow_type(step: View, place: int) -> str:
+    conditions = step["wait"]["conditions"] if step["wait"] else []
+    return str(conditions[place]["label"]) if 0 <= place < len(conditions) else ""
 
 
 def _wait_ended(step: View, event: Event) -> None:

@@ -11,6 +11,7 @@ from dexnb.model.budget import seconds_text
 from dexnb.model.decision_name import written
 from dexnb.model.markup import escaped
 from dexnb.widgets.state_text import execution_name, in_background, state_tables
+from dexnb.widgets.subflows import Views
 from dexnb.widgets.timeline_svg import Theme, clock_text, timeline_svg
 
 LAST_MESSAGES = 12
@@ -36,7 +37,7 @@ def fallback_html(page: dict[str, Any], graph_svg: str, *, theme: Theme = "auto"
         graph_svg: The graph's picture, made by who may know graphs.
         theme: As of the pictures.
     """
-    view = page["view"]
+    view, children = page["view"], page.get("children", {})
     parts = [
         f'<div class="dexnb-lab" style="{_BOX}">{_STYLE}',
         f"<p><b>{escaped(page['title'])}</b> {_status(view)}</p>",
@@ -45,8 +46,9 @@ def fallback_html(page: dict[str, Any], graph_svg: str, *, theme: Theme = "auto"
     if page.get("outputs"):
         parts.append(_table("Output", [[each["step"], each["value"]] for each in page["outputs"]]))
     if view["started_at"] is not None:
-        parts += [timeline_svg(view, theme=theme), _executions(view), _messages(view)]
-        parts += [_table(title, rows) for title, rows in state_tables(view)]
+        parts += [timeline_svg(view, children, theme=theme), _executions(view)]
+        parts += [_messages(view, children)]
+        parts += [_table(title, rows) for title, rows in state_tables(view, children)]
     return "".join([*parts, "</div>"])
 
 
@@ -103,12 +105,23 @@ def _checkpoint(attempts: list[View]) -> str:
     return f"checkpoint {attempts[-1]['checkpoint']}"
 
 
-def _messages(view: View) -> str:
-    rows = [
-        [clock_text(max(0.0, row["time"] - view["started_at"])), row["stream"], row["value"]]
-        for row in view["messages"][-LAST_MESSAGES:]
+def _messages(view: View, children: Views) -> str:
+    """Give the newest messages of the run and of its SubFlows, these with their flow ids."""
+    rows = [(row, "") for row in view["messages"]]
+    for child in children.values():
+        rows += [(row, child["flow_id"]) for row in child["messages"][-LAST_MESSAGES:]]
+    rows.sort(key=lambda each: each[0]["time"])
+    count = sum(each["message_count"] for each in (view, *children.values()))
+    cells = [
+        [
+            clock_text(max(0.0, row["time"] - view["started_at"])),
+            row["stream"],
+            row["value"],
+            source,
+        ]
+        for row, source in rows[-LAST_MESSAGES:]
     ]
-    return _table(f"Last messages of {view['message_count']}", rows) if rows else ""
+    return _table(f"Last messages of {count}", cells) if cells else ""
 
 
 def _table(title: str, rows: list[list[str]]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import concurrent.futures
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dexnb.model.event import Event
@@ -20,6 +20,7 @@ class Changes:
     Args:
         events: Of the run, in order, to be folded into the page's view.
         engine: Of the engine itself, to be folded into its dispatchers.
+        children: Of SubFlows that the page knows, by their run ids, to be folded into their views.
         now: Store time.
         whole: Whether something changed that only a whole page shows.
         running: Whether the run goes on.
@@ -28,6 +29,7 @@ class Changes:
 
     events: Sequence[Event] = ()
     engine: Sequence[Event] = ()
+    children: Mapping[str, Sequence[Event]] = field(default_factory=dict)
     now: float = 0.0
     whole: bool = False
     running: bool = False
@@ -36,7 +38,7 @@ class Changes:
     @property
     def any(self) -> bool:
         """Tell whether there is anything to send."""
-        return bool(self.events or self.engine or self.whole)
+        return bool(self.events or self.engine or self.children or self.whole)
 
 
 class Feed(Protocol):

@@ -145,12 +145,15 @@ class Publisher:
         self._rest = min(max(LEAST_SECONDS, size / BYTES_PER_SECOND), WHOLE_SECONDS)
 
     def _send_batch(self, changes: Changes) -> None:
-        batch = {
+        batch: dict[str, Any] = {
             "kind": "batch",
             "now": changes.now,
             "events": documents(changes.events),
             "engine": documents(changes.engine),
         }
+        if changes.children:
+            told = changes.children.items()
+            batch["children"] = {run_id: documents(events) for run_id, events in told}
         size = len(to_text(batch))
         if self._missed or size > LARGEST_BATCH or size > self._credit:
             # The next whole page has its effect.

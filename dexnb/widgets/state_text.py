@@ -6,18 +6,24 @@ from typing import Any
 from urllib.parse import unquote
 
 from dexnb.model.json_text import to_text
+from dexnb.widgets.subflows import SubFlow, Views, count_of, subflows_of
 
 MOST_ROWS = 24
 MOST_CONDITIONS = 4
-SUBFLOW = "sys:subflow"
+START = "sys:subflow"
 TIMEOUT = "sys:timeout_handler"
 
 View = dict[str, Any]
 Table = tuple[str, list[list[str]]]
 
 
-def state_tables(view: View) -> list[Table]:
-    """Give each table that has rows: its title, and the newest rows."""
+def state_tables(view: View, children: Views | None = None) -> list[Table]:
+    """Give each table that has rows: its title, and the newest rows.
+
+    Args:
+        view: Of the run.
+        children: Of SubFlows, by their run ids.
+    """
     tables = [
         ("Waiting", _held(view)),
         (
@@ -26,7 +32,7 @@ def state_tables(view: View) -> list[Table]:
         ),
         ("Channels", [_channel(name, channel) for name, channel in _newest(view, "channels")]),
         ("Locks", [[unquote(name), _holder(view, who)] for name, who in _newest(view, "locks")]),
-        ("SubFlows", _subflows(view)[-MOST_ROWS:]),
+        ("SubFlows", _subflows(view, children or {})),
     ]
     return [(title, rows) for title, rows in tables if rows]
 
@@ -35,14 +41,14 @@ def execution_name(key: str) -> str:
     """Name an execution for people; internal Steps have a name too."""
     if key.startswith(f"{TIMEOUT}-"):
         return "handle_timeout"
-    if key.startswith(f"{SUBFLOW}-"):
-        return f"start of SubFlow {key.removeprefix(SUBFLOW)[1:]}"
+    if key.startswith(f"{START}-"):
+        return f"start of SubFlow {key.removeprefix(START)[1:]}"
     return key
 
 
 def in_background(step: View) -> bool:
     """Tell a start of a SubFlow without trouble: what is said of that SubFlow says all."""
-    if step["step_type"] != SUBFLOW:
+    if step["step_type"] != START:
         return False
     begins = step["ended_at"] is None and len(step["attempts"]) < 2  # noqa: PLR2004
     return bool(step["outcome"] == "dead_end" or begins)
@@ -105,13 +111,26 @@ def _holder(view: View, holder: str) -> str:
     return execution_name(holder) if holder in view["steps"] else "an RPC"
 
 
-def _subflows(view: View) -> list[list[str]]:
-    rows = []
-    for key, step in view["steps"].items():
-        conditions = step["wait"]["conditions"] if step["wait"] else []
-        types = {each["flow_id"]: each["label"] for each in conditions}
-        for flow_id, status in step["subflows"].items():
-            name = types.get(flow_id) or "TheFlow"
-            call = f'dexnb.lab({name}, "{flow_id}")'
-            rows.append([flow_id, status.lower(), execution_name(key), call])
-    return rows
+def _subflows(view: View, children: Views) -> list[list[str]]:
+    found = list(subflows_of(view, children))
+    rows = [_subflow(each) for each in found[-MOST_ROWS:]]
+    more = sum(map(_untold, view["steps"].values())) + len(found) - len(rows)
+    return [*rows, [f"and {more} more"]] if more else rows
+
+
+def _subflow(child: SubFlow) -> list[str]:
+    name = "> " * (child.depth - 1) + child.flow_id
+    call = f'dexnb.lab({child.flow_type or "TheFlow"}, "{child.flow_id}", runtime=runtime)'
+    return [name, child.status.lower(), child.result or _now(child), child.parent, call]
+
+
+def _now(child: SubFlow) -> str:
+    """Say what a SubFlow that runs does now."""
+    held = [] if child.view is None else _held(child.view)
+    return ", ".join(f"{key}: {words}" for key, words in held[:MOST_CONDITIONS])
+
+
+def _untold(step: View) -> int:
+    """Count the SubFlows of a wait of which nothing is kept."""
+    known = len(step["subflows"])
+    return count_of(step) - known if known else 0

@@ -10,6 +10,8 @@ from typing import Any, Literal
 from dexnb.model.decision_name import written
 from dexnb.model.markup import escaped
 from dexnb.widgets.state_text import execution_name, in_background, wait_text
+from dexnb.widgets.subflows import Views, latest
+from dexnb.widgets.timeline_children import ROW, RULES, row_svg, rows_of
 
 Theme = Literal["auto", "light", "dark"]
 View = dict[str, Any]
@@ -57,26 +59,32 @@ _GOOD = frozenset(
 )
 
 
-def timeline_svg(view: View, *, theme: Theme = "auto") -> str:
+def timeline_svg(view: View, children: Views | None = None, *, theme: Theme = "auto") -> str:
     """Draw a run's attempts, rounds, heartbeats, messages, failures and retries over time.
 
     Args:
         view: A RunView; see `dexnb.model.run_view`.
+        children: Those of SubFlows, by their run ids; they are drawn in a simple form.
         theme: `auto` follows the notebook's theme, or else the reader's system.
     """
-    return _Timeline(view).picture(theme)
+    return _Timeline(view, children or {}).picture(theme)
 
 
 class _Timeline:
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, children: Views) -> None:
         self.view = view
         self.began = float(view["started_at"] or 0.0)
-        until = view["closed_at"] if view["closed_at"] is not None else view["time"]
-        self.span = max(float(until) - self.began, 0.001)
+        self.now = latest(view, children)
+        self.span = max(self.now - self.began, 0.001)
         keys = [key for key, step in view["steps"].items() if not in_background(step)]
         self.keys = keys[-MOST_LANES:]
         self.left_out = len(keys) - len(self.keys)
-        self.lanes = {key: TOP + 14 + LANE * row for row, key in enumerate(self.keys)}
+        self.lanes: dict[str, float] = {}
+        self.below = {key: list(rows_of(key, view["steps"][key], children)) for key in self.keys}
+        self.bottom = TOP + 14
+        for key in self.keys:
+            self.lanes[key] = self.bottom
+            self.bottom += LANE + ROW * len(self.below[key])
         self.grid = self._grid()
 
     def _grid(self) -> float:
@@ -92,18 +100,20 @@ class _Timeline:
         return LEFT + share * (WIDTH - LEFT - RIGHT)
 
     def picture(self, theme: Theme) -> str:
-        height = TOP + 14 + LANE * max(len(self.keys), 1) + 14
+        height = (self.bottom if self.keys else self.bottom + LANE) + 14
         parts = [self._ticks(height - 10)]
-        parts += [self._lane(key) for key in self.keys]
+        for key in self.keys:
+            parts += [self._lane(key), self._children(key)]
         parts.append(self._messages())
         if self.left_out:
             text = f"{self.left_out} earlier executions are not shown"
             parts.append(f'<text class="s" x="8" y="{height - 2:g}">{text}</text>')
+        style = _style(theme) + (RULES if any(self.below.values()) else "")
         name = escaped(f"Timeline of {self.view['flow_type']} {self.view['flow_id']}")
         return (
             f'<svg class="dxt" xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{name}" '
             f'viewBox="0 0 {WIDTH:g} {height:g}" style="max-width:100%;width:{WIDTH:g}px">'
-            f"<title>{name}</title><style>{_style(theme)}</style>{''.join(parts)}</svg>"
+            f"<title>{name}</title><style>{style}</style>{''.join(parts)}</svg>"
         )
 
     def _ticks(self, bottom: float) -> str:
@@ -145,6 +155,13 @@ class _Timeline:
             )
         return "".join(parts)
 
+    def _children(self, key: str) -> str:
+        y, right = self.lanes[key] + LANE, WIDTH - 8
+        return "".join(
+            row_svg(row, y + ROW * number, self.x, self.now, right)
+            for number, row in enumerate(self.below[key])
+        )
+
     def _wait(self, step: View, y: float) -> str:
         """Draw what lies between wait_for and execute, with each timer that has fired."""
         wait = step["wait"]
@@ -152,7 +169,7 @@ class _Timeline:
             return ""
         ended = wait["ended_at"]
         begin = self.x(wait["began_at"])
-        end = self.x(self.view["time"] if ended is None else ended)
+        end = self.x(self.now if ended is None else ended)
         words = wait_text(step, self.view)
         room = int((end - begin) / 5.5)
         text = escaped(words, room) if room > len("timer 0:00") else ""
@@ -171,13 +188,13 @@ class _Timeline:
     def _attempt(self, attempt: View, y: float) -> str:
         begin = self.x(attempt["started_at"])
         ended = attempt["ended_at"]
-        end = max(self.x(self.view["time"] if ended is None else ended), begin + 1.0)
+        end = max(self.x(self.now if ended is None else ended), begin + 1.0)
         middle = y + 18
         parts = []
         for kind in ("sleep", "many", "call"):
             spans = [mark[1:3] for mark in attempt["marks"] if mark[0] == kind]
             if attempt["phase"] == kind and ended is None:
-                spans.append([attempt["phase_since"], self.view["time"]])
+                spans.append([attempt["phase_since"], self.now])
             if path := self._spans(spans, middle):
                 parts.append(f'<path class="{kind}" d="{path}"/>')
         if beats := self._beats(attempt["beats"], middle):

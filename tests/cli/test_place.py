@@ -56,3 +56,15 @@ def test_each_clock_has_a_default_database_of_its_own() -> None:
     ):
         found = place("wait", clock, database=None, serve_jobs=False, jobs=None)
         assert Path(found.database).name == name
+
+
+@pytest.mark.parametrize(
+    "address", ["redis://:secret@h:6379/0", "postgresql://me:secret@h/flows", "unix:///run/r.sock"]
+)
+def test_beside_a_server_jobs_are_kept_under_the_name_of_the_target(address: str) -> None:
+    """Its address is no path; what is shown of it holds no password."""
+    pytest.importorskip("redis")
+    pytest.importorskip("psycopg")
+    chosen = place("polling", Clock.real(), database=address, serve_jobs=True, jobs=None)
+    assert chosen.jobs == Path(".dexnb/polling.jobs.jsonl")
+    assert "secret" not in f"{chosen.database} {chosen!r}"

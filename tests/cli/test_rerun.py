@@ -30,3 +30,11 @@ def test_the_kill_is_left_out_and_the_flow_id_put_in() -> None:
     """The next command names the Flow, and nobody kills it."""
     options = make_parser().parse_args(["run", TARGET, "--kill-after", "3"])
     assert arguments_of(options, flow_id="f-1") == [TARGET, "--flow-id=f-1"]
+
+
+def test_a_database_is_shown_as_it_may_be() -> None:
+    """The address of a server without its password; a default database is not named at all."""
+    options = make_parser().parse_args(["run", TARGET, "--db=redis://:secret@h:6379/0"])
+    assert arguments_of(options, database="redis://h:6379/0") == [TARGET, "--db=redis://h:6379/0"]
+    options = make_parser().parse_args(["run", TARGET])
+    assert arguments_of(options, database="x.db") == [TARGET]

@@ -263,7 +263,10 @@ async def _events(name: str, scene: Scene) -> Sequence[Event]:
 
 
 def run(name: str) -> list[Event]:
-    """Run a scene and give its log, with `run-NAME` for the run's id and `id-N` for others."""
+    """Run a scene and give its log, with `run-NAME` for the run's id and `id-N` for others.
+
+    Paths are those within this repository.
+    """
     events = Clock.virtual().run(_events(name, SCENES[name]))
     known = {events[0].run_id: f"run-{name}"}
 
@@ -271,9 +274,10 @@ def run(name: str) -> list[Event]:
         return known.setdefault(drawn[0], f"id-{len(known)}")
 
     texts = (_DRAWN_ID.sub(plain, json.dumps(event.to_json())) for event in events)
-    return [Event.from_json(json.loads(text)) for text in texts]
+    return [Event.from_json(json.loads(text.replace(_ROOT, ""))) for text in texts]
 
 
+_ROOT = json.dumps(str(HERE.parents[1] / "_"))[1:-2]
 _DRAWN_ID = re.compile(r"(?<=\")[0-9a-f]{32}(?=\")")
 
 

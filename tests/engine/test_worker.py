@@ -300,3 +300,21 @@ async def test_only_a_step_of_async_durability_is_acknowledged_without_the_disk(
     async with Runtime(store) as runtime:
         assert (await (await runtime.start(Ending(), "ends")).wait()).status == "COMPLETED"
     assert store.asked == [durability is StepDurability.SYNC]
+
+
+@virtual
+async def test_an_engine_without_slots_starts_flows_and_leaves_them_to_others() -> None:
+    """A client beside workers; given slots, it runs Steps from then on."""
+    store = MemoryStore()
+    none = fast(worker_concurrency=0)
+    async with Runtime(MemoryProvider(store), options=none) as client:
+        run = await client.start(flow(nap), "flow")
+        await asyncio.sleep(5)
+        assert client.engine.worker.live == {}
+        async with Runtime(MemoryProvider(store), options=fast()) as worker:
+            worker.register(flow(nap))
+            assert (await finished(run)).status == "COMPLETED"
+        again = await client.start(flow(nap), "again")
+        await asyncio.sleep(5)
+        none.worker_concurrency = 1
+        assert (await finished(again)).status == "COMPLETED"

@@ -70,9 +70,10 @@ def test_the_call_that_the_page_shows_opens_the_lab_of_a_subflow() -> None:
     session = dex.open("memory:")
     session.register(Parcel())
     parent = dex.lab(Shop(), "shop-1", runtime=session, start=True)
-    ((flow_id, status, by, call),) = asyncio.run(subflow_rows(parent))
+    ((flow_id, status, now, by, call),) = asyncio.run(subflow_rows(parent))
     assert (flow_id, status, by) == ("SubFlow:shop-1-Ship-1-0", "running", "Ship-1")
-    shown = re.fullmatch(r'dexnb\.lab\((\w+), "(.*)"\)', call)
+    assert now == ""
+    shown = re.fullmatch(r'dexnb\.lab\((\w+), "(.*)", runtime=runtime\)', call)
     assert shown is not None
     assert shown.groups() == ("Parcel", flow_id)
     child = dex.lab(Parcel, flow_id, runtime=session)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dexnb.model.data_view import MOST_CONDITIONS, MOST_IDS, MOST_NAMES
+from dexnb.model.data_view import MOST_CONDITIONS, MOST_IDS, MOST_NAMES, MOST_SUBFLOWS
 from dexnb.model.run_state import RunState
 from dexnb.model.run_view import View, apply, new_view, view_of
 from tests.model.logs import Log
@@ -21,6 +21,21 @@ PLAN = {
     "loads": {"wait_for": {}, "execute": {}},
 }
 STEP = "AwaitJob-1"
+RUNNING: dict[str, Any] = {
+    "flow_id": "SubFlow:f-1",
+    "run_id": "r-1",
+    "status": "RUNNING",
+    "completions": [],
+    "error_type": "",
+    "error_message": "",
+}
+FAILED: dict[str, Any] = {
+    **RUNNING,
+    "status": "FAILED",
+    "completions": [{"step_type": "A", "output": None}, {"step_type": "B"}, {"output": 2}],
+    "error_type": "STEP_DECISION_FAILED",
+    "error_message": "lost",
+}
 
 
 def waiting(*conditions: dict[str, Any]) -> Log:
@@ -127,13 +142,39 @@ def test_a_subflow_is_known_by_its_flow_id_and_stays() -> None:
     """A link needs the id when the wait is long over."""
     document = {"kind": "subflow", "id": "", "start": {"flow_type": "Parcel"}, "reuse_policy": "R"}
     log = waiting(document)
-    for at, status in ((111, "RUNNING"), (115, "FAILED")):
-        result = {"flow_id": "SubFlow:f-1", "status": status}
+    for at, result in ((111, RUNNING), (115, FAILED)):
         log.add("subflow_changed", at, STEP, condition=0, result=result)
     step = step_of(log.add("wait_ended", 115, STEP, results={}))
-    assert step["subflows"] == {"SubFlow:f-1": "FAILED"}
+    assert step["subflows"] == {
+        "SubFlow:f-1": {
+            "run_id": "r-1",
+            "flow_type": "Parcel",
+            "status": "FAILED",
+            "began_at": 111,
+            "changed_at": 115,
+            "outputs": [None, 2],
+            "error_type": "STEP_DECISION_FAILED",
+            "error_message": "lost",
+        }
+    }
+    assert (step["wait"]["subflow_count"], step["wait"]["subflows_ended"]) == (1, 1)
     (condition,) = step["wait"]["conditions"]
     assert (condition["label"], condition["state"]) == ("Parcel", "FAILED")
+
+
+def test_of_a_thousand_subflows_those_that_run_are_kept() -> None:
+    """Those that have ended go first, and all are counted."""
+    document = {"kind": "subflow", "id": "", "start": {"flow_type": "Parcel"}, "reuse_policy": "R"}
+    log = waiting(timer(9), *[document] * 1000)
+    for status, count in (("RUNNING", 1000), ("COMPLETED", 990)):
+        for place in range(1, count + 1):
+            result = {**RUNNING, "flow_id": f"SubFlow:f-{place}", "status": status}
+            log.add("subflow_changed", 111, STEP, condition=place, result=result)
+    step = step_of(log)
+    assert (step["wait"]["subflow_count"], step["wait"]["subflows_ended"]) == (1000, 990)
+    assert len(step["subflows"]) == MOST_SUBFLOWS
+    running = {name for name, told in step["subflows"].items() if told["status"] == "RUNNING"}
+    assert running == {f"SubFlow:f-{place}" for place in range(991, 1001)}
 
 
 def test_attempts_of_both_methods_are_told_apart() -> None:

@@ -15,39 +15,13 @@ import pytest
 from dexnb.clock import perf_counter
 from dexnb.providers import Beat, WorkItem
 from dexnb.providers.sqlite import SqliteProvider
+from tests.bench.programs import raw_beats
 from tests.providers.sqlite_case import HANDLERS, LONG, commit, message, opened, start, work
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
 
 RUNS = 1000
 ROUNDS = 3
-
-
-def raw_beats(path: Path, count: int = 20_000) -> float:
-    """Give updates a second by executemany, a hundred in a transaction, WAL and NORMAL."""
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute(
-        "CREATE TABLE work (id INTEGER PRIMARY KEY, token TEXT, lock_end INTEGER, "
-        "checkpoint TEXT, payload TEXT)"
-    )
-    rows = [(number, f"w{number}.1.{number}", 10**15, "x" * 200) for number in range(RUNS)]
-    connection.executemany(
-        "INSERT INTO work (id, token, lock_end, payload) VALUES (?, ?, ?, ?)", rows
-    )
-    update = "UPDATE work SET checkpoint = ? WHERE id = ? AND token = ? AND lock_end > ?"
-    began = perf_counter()
-    for first in range(0, count, 100):
-        numbers = [number % RUNS for number in range(first, first + 100)]
-        connection.execute("BEGIN IMMEDIATE")
-        connection.executemany(
-            update, [(f'{{"seen":{first}}}', n, f"w{n}.1.{n}", 5) for n in numbers]
-        )
-        connection.execute("COMMIT")
-    took = perf_counter() - began
-    connection.close()
-    return count / took
 
 
 async def _items(provider: SqliteProvider) -> list[WorkItem]:
@@ -78,7 +52,7 @@ def test_beats_beside_raw_sqlite(tmp_path: Path, tasks: int, count: int, floor: 
             items = await _items(provider)
             ours, raws = [], []
             for number in range(ROUNDS):
-                raws.append(raw_beats(tmp_path / f"raw-{number}.db"))
+                raws.append(raw_beats.measured(str(tmp_path / f"raw-{number}.db"), 20_000)["rate"])
                 ours.append(await _beat(provider, items, tasks, count))
             ratio = median(ours) / median(raws)
             print(

@@ -1,42 +1,76 @@
-"""What the world does to a simulation's runs: starts, messages, calls, stops."""
+"""What the world does to a simulation's runs: starts, messages, calls, knobs, stops, travels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-from dexnb import Flow, StartFlowOptions
-from dexnb.engine.engine import Engine
-from dexnb.engine.rpc_call import invoke_rpc
+from dexnb import AsyncClient, Flow, StartFlowOptions
+from dexnb.engine import Runtime
 from dexnb.errors import DexnbError
 from dexnb.flow.channel_map import ChannelMap
-from dexnb.model.message import ConfigChanged, Published, Stop, StopKind, TimerFired
-from dexnb.model.run_state import RunState
-from tests.simulation.flows import PARTS
+from dexnb.model.message import Published
+from dexnb.providers import NewMessage, RunRecord
+from tests.simulation import asking
 from tests.simulation.scripts import CHANNELS, INSTANCES
+from tests.simulation.steps import PARTS
 from tests.simulation.witness import Witness
 
-Kind = Literal["publish", "stop", "add", "tally", "tell", "skip", "config"]
+Kind = Literal[
+    "publish", "send", "add", "count", "tally", "tell", "skip", "config", "stop", "knob", "travel",
+    "wait_for_flow", "wait_for_step", "wait_for_attribute", "read_stream", "corrupt",
+]  # fmt: skip
 
-KINDS: tuple[Kind, ...] = ("publish",) * 8 + (
-    "add",
-    "add",
-    "tally",
-    "tell",
-    "skip",
-    "config",
-    "stop",
+KINDS: tuple[tuple[Kind, int], ...] = (
+    ("publish", 24),
+    ("send", 6),
+    ("add", 6),
+    ("count", 3),
+    ("tally", 4),
+    ("tell", 3),
+    ("skip", 4),
+    ("config", 2),
+    ("stop", 4),
+    ("knob", 2),
+    ("travel", 6),
+    ("wait_for_flow", 2),
+    ("wait_for_step", 2),
+    ("wait_for_attribute", 2),
+    ("read_stream", 1),
+    ("corrupt", 1),
 )
-STOPS: tuple[StopKind, ...] = ("CANCEL", "TERMINATE", "FAIL")
+"""What callers do, and how often in comparison."""
+
+CHILDREN = "SubFlow:"
+"""How the flow ids of SubFlows begin."""
 
 
 def channel_names() -> list[str]:
     """Give the physical names of all Channels of the random Flows."""
     parts: ChannelMap[int] = PARTS
     return [*CHANNELS, *(parts.physical_name(instance) for instance in INSTANCES)]
+
+
+class Caller(Protocol):
+    """Somebody who does something to a run, at a time."""
+
+    @property
+    def at(self) -> float:
+        """When, in seconds."""
+
+    @property
+    def again(self) -> bool:
+        """Whether it is done until it is known to have happened."""
+
+    @property
+    def name(self) -> str:
+        """What it does."""
+
+    async def do(self, runtime: Runtime) -> None:
+        """Do it."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +83,10 @@ class Start:
     input: dict[str, Any]
     timeout: float
     delay: float
+    again: bool = True
+    name: str = "start"
 
-    async def do(self, engine: Engine) -> None:
+    async def do(self, runtime: Runtime) -> None:
         """Start the run, or find it."""
         options = StartFlowOptions(
             timeout=timedelta(seconds=self.timeout) if self.timeout else None,
@@ -58,57 +94,105 @@ class Start:
             ignore_already_started=True,
             request_id=f"start-{self.flow_id}",
         )
-        await engine.start_flow(self.flow, self.flow_id, self.input, None, options, attach=False)
+        await AsyncClient(runtime).start_flow(self.flow, self.flow_id, self.input, options)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Call:
-    """Something else that happens to a run."""
+    """Something else that happens to a run, or to a SubFlow of it.
+
+    Args:
+        at: When.
+        kind: What.
+        flow_id: Of the run.
+        channel: For messages.
+        value: For messages and for what needs a number.
+        seconds: How long an RPC lasts.
+        child: Whether it is about a SubFlow, if there is one.
+        rng: For what depends on the run.
+        witness: Who is told.
+        target: The flow id that it is about, once that is known.
+        tries: How often it was begun.
+    """
 
     at: float
     kind: Kind
-    flow: Flow[Any]
     flow_id: str
     channel: str
     value: int
     seconds: float
+    child: bool
+    rng: Random
     witness: Witness
+    target: str = ""
+    tries: int = field(default=0)
 
-    async def do(self, engine: Engine) -> None:
-        """Do it; a publish that is repeated counts once."""
-        record = await engine.record(flow_id=self.flow_id)
-        if record is None or record.status != "RUNNING":
+    @property
+    def again(self) -> bool:
+        """Whether it is done until it is known to have happened."""
+        # Half a travel leaves those without an end who wait for the run.
+        return self.kind in ("publish", "travel")
+
+    @property
+    def name(self) -> str:
+        """What it does."""
+        return f"{self.kind} {self.target or self.flow_id}"
+
+    async def do(self, runtime: Runtime) -> None:
+        """Do it; the answer is noted."""
+        if not self.target:
+            self.target = await self._choose(runtime)
+        record = await runtime.engine.record(flow_id=self.target)
+        if record is None or (record.status != "RUNNING" and self.kind != "travel"):
             return
+        self.tries += 1
+        try:
+            await self._do(runtime, record)
+        except DexnbError as error:
+            self.witness.answers[self.kind, type(error).__name__] += 1
+            raise
+        self.witness.answers[self.kind, ""] += 1
+
+    async def _do(self, runtime: Runtime, record: RunRecord) -> None:
+        engine = runtime.engine
         match self.kind:
             case "publish":
                 request = f"publish-{self.value}"
                 message = Published(self.channel, [self.value], "world", request)
                 await engine.send(record.run_id, message)
                 self.witness.accepted[self.value] = record.run_id
-            case "stop":
-                await engine.send(record.run_id, Stop(STOPS[self.value % 3], "the world says so"))
-            case "config":
-                config = {"step_durability": "ASYNC" if self.value % 2 else "SYNC"}
-                await engine.send(record.run_id, ConfigChanged(config))
-            case "skip":
-                await _skip(engine, record.run_id, RunState.from_text(record.state))
+            case "corrupt":
+                message = NewMessage(record.run_id, '{"kind":"publish')
+                await engine.provider.enqueue_for_orchestrator(message)
             case _:
-                await self._call(engine)
+                await _ASK[self.kind](self, AsyncClient(runtime), record)
 
-    async def _call(self, engine: Engine) -> None:
-        try:
-            await invoke_rpc(engine, getattr(self.flow, self.kind), self.flow_id, self.seconds)
-        except DexnbError:
-            # Refused, too late, or its answer lost: what it has done shows in the history.
-            return
+    async def _choose(self, runtime: Runtime) -> str:
+        if not self.child:
+            return self.flow_id
+        records = await runtime.engine.provider.list_runs(status="RUNNING")
+        prefix = f"{CHILDREN}{self.flow_id}-"
+        children = sorted(each.flow_id for each in records if each.flow_id.startswith(prefix))
+        return self.rng.choice(children) if children else self.flow_id
 
 
-async def _skip(engine: Engine, run_id: str, state: RunState) -> None:
-    for key, step in state.waiting:
-        for place, condition in enumerate(step.wait["conditions"] if step.wait else ()):
-            if condition["kind"] == "timer":
-                await engine.send(run_id, TimerFired(key, place, skipped=True))
-                return
+_Ask = Callable[[Call, AsyncClient, RunRecord], Coroutine[Any, Any, None]]
+_ASK: dict[Kind, _Ask] = {
+    "send": asking.send,
+    "add": asking.invoke,
+    "count": asking.invoke,
+    "tally": asking.invoke,
+    "tell": asking.invoke,
+    "skip": asking.skip,
+    "config": asking.configure,
+    "stop": asking.stop,
+    "knob": asking.turn,
+    "travel": asking.travel,
+    "wait_for_flow": asking.wait_for_flow,
+    "wait_for_step": asking.wait_for_step,
+    "wait_for_attribute": asking.wait_for_attribute,
+    "read_stream": asking.read_stream,
+}
 
 
 def draw_calls(
@@ -116,18 +200,21 @@ def draw_calls(
 ) -> list[Start | Call]:
     """Draw what happens to these runs until then."""
     calls: list[Start | Call] = list(starts)
+    kinds, weights = zip(*KINDS, strict=True)
     for _ in range(rng.randint(0, 10)):
-        start, kind, at = rng.choice(starts), rng.choice(KINDS), rng.uniform(0, until)
+        start, at = rng.choice(starts), rng.uniform(0, until)
+        kind: Kind = rng.choices(kinds, weights)[0]
         # Some come together, so that they meet in the run.
-        for _ in range(rng.choice((1, 1, 1, 3))):
+        for _ in range(rng.choice((1, 1, 1, 3)) if kind not in ("travel", "corrupt") else 1):
             call = Call(
                 at=max(start.at, at + rng.uniform(0, 0.2)),
                 kind=kind,
-                flow=start.flow,
                 flow_id=start.flow_id,
                 channel=rng.choice(channel_names()),
                 value=witness.new_value(),
-                seconds=rng.choice((0.0, 0.5, 6.0)),
+                seconds=rng.choice((0.0, 0.5, 6.0, 35.0)),
+                child=rng.random() < 0.3,
+                rng=Random(rng.random()),
                 witness=witness,
             )
             calls.append(call)

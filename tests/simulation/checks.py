@@ -9,93 +9,31 @@ from typing import Any
 from dexnb.model.event import Event
 from dexnb.model.history import fold
 from dexnb.model.run_state import RunState
-from tests.simulation.scripts import COUNTERS, FlowScript, MethodScript
+from tests.simulation.accounts import History
+from tests.simulation.scripts import FlowScript
+from tests.simulation.steps import PACE
+from tests.simulation.waits import Waits
 from tests.simulation.witness import Witness
 
-ENDS = ("step_completed", "step_failed", "step_cancelled")
+BEGINS = ("step_scheduled", "delay_over", "locks_taken", "wait_ended", "wait_failed")
+"""Kinds of events with which a method comes up."""
 
 
-def problems_of(state: RunState, events: Sequence[Event], script: FlowScript) -> list[str]:
-    """Give what is wrong with a run."""
-    history = History(events, script)
+def problems_of(
+    state: RunState, events: Sequence[Event], script: FlowScript, origins: Sequence[Event] = ()
+) -> list[str]:
+    """Give what is wrong with a run; `origins` are the events of those it goes on from."""
+    repeated = {event.payload.get("request_id", "") for event in origins} - {""}
+    history = History(events, script, repeated)
     found = [
         *history.problems,
+        *Waits(events).problems,
         *_bookkeeping(state, events),
-        *_counters(state, history, script),
+        *_writes(state, history),
         *_values(state, events),
+        *_kept(events, origins),
     ]
     return [f"{state.flow_id}: {problem}" for problem in found]
-
-
-class History:
-    """Goes through a run's events and keeps its own account of Steps and locks."""
-
-    def __init__(self, events: Sequence[Event], script: FlowScript) -> None:
-        """Look at every event."""
-        self._scripts = {step.name: step for step in script.steps}
-        self.problems: list[str] = []
-        self.wrote: list[tuple[str, str, int, bool]] = []
-        self.rpcs: Counter[str] = Counter()
-        self._open: dict[str, str] = {}
-        self.done: set[str] = set()
-        self._locks: dict[str, str] = {}
-        for event in events:
-            self._look(event)
-
-    def _look(self, event: Event) -> None:
-        key, kind = event.step_execution_id, event.kind
-        if key and kind != "step_scheduled" and key not in self._open:
-            self.problems.append(f"{kind} of {key}, which is not active (event {event.seq})")
-            return
-        if kind == "step_scheduled":
-            if key in self.done or key in self._open:
-                self.problems.append(f"{key} was scheduled twice")
-            plan = event.payload.get("plan") or {}
-            self._open[key] = "wait_for" if plan.get("wait_for") else "execute"
-        elif kind == "locks_taken":
-            for name in self._script(key).adds:
-                self._lock(name, key)
-        elif kind in ("wait_started", "wait_failed", *ENDS):
-            self._unlock(key)
-            self._method_ended(event, key)
-        elif kind == "wait_ended":
-            self._open[key] = "execute"
-        elif kind.startswith("rpc_"):
-            self._rpc(event)
-
-    def _rpc(self, event: Event) -> None:
-        request = event.payload["request_id"]
-        if event.kind == "rpc_started":
-            for name in event.payload["locks"]:
-                self._lock(name, request)
-            return
-        self._unlock(request)
-        if event.kind == "rpc_completed":
-            self.rpcs[event.payload["name"]] += 1
-
-    def _method_ended(self, event: Event, key: str) -> None:
-        if event.kind in ("wait_started", "step_completed"):
-            self.wrote.append((key, self._open[key], event.attempt, "writes" in event.payload))
-            most = self._script(key).attempts if key.startswith("Step") else 0
-            if most and event.attempt > most:
-                self.problems.append(f"{key} ended well in attempt {event.attempt} of {most}")
-        if event.kind == "wait_failed":
-            self._open[key] = "execute"
-        if event.kind in ENDS:
-            del self._open[key]
-            self.done.add(key)
-
-    def _script(self, key: str) -> MethodScript:
-        step = self._scripts[key.rpartition("-")[0]]
-        return step.waiting if self._open[key] == "wait_for" else step.execute
-
-    def _lock(self, name: str, holder: str) -> None:
-        other = self._locks.setdefault(name, holder)
-        if other != holder:
-            self.problems.append(f"{holder} took {name}, which {other} holds")
-
-    def _unlock(self, holder: str) -> None:
-        self._locks = {name: other for name, other in self._locks.items() if other != holder}
 
 
 def _bookkeeping(state: RunState, events: Sequence[Event]) -> Iterator[str]:
@@ -106,6 +44,8 @@ def _bookkeeping(state: RunState, events: Sequence[Event]) -> Iterator[str]:
     if not state.closed:
         yield f"is still open: {state.active}"
         return
+    if state.error_type == "INTERNAL" and "message cannot be read" not in state.error_message:
+        yield f"was closed for {state.error_message}, which another try could have mended"
     kinds = [event.kind for event in events]
     if kinds.index("flow_closed") != len(kinds) - 1:
         yield f"went on behind its end: {kinds}"
@@ -113,22 +53,14 @@ def _bookkeeping(state: RunState, events: Sequence[Event]) -> Iterator[str]:
         yield f"ended with {state.active} active and {state.locks} locked"
 
 
-def _counters(state: RunState, history: History, script: FlowScript) -> Iterator[str]:
-    scripts = {step.name: step for step in script.steps}
-    wanted: Counter[str] = Counter({COUNTERS[0]: history.rpcs["add"]})
-    for key, method, attempt, _ in history.wrote:
-        step = scripts.get(key.rpartition("-")[0])
-        if step is None:
-            continue
-        wanted.update((step.waiting if method == "wait_for" else step.execute).adds)
+def _writes(state: RunState, history: History) -> Iterator[str]:
+    for key, method, attempt in history.wrote:
         kept = state.attributes.get(f"Done/{method}%3A{key}")
         if kept != attempt:
             yield f"{method} of {key} was completed by attempt {attempt} and kept that of {kept}"
-    for name in COUNTERS:
-        if state.attributes.get(name, 0) != wanted[name]:
-            yield f"{name} is {state.attributes.get(name)}, {wanted[name]} turns added to it"
-    if state.attributes.get("Tally", 0) != history.rpcs["tally"]:
-        yield f"Tally is {state.attributes.get('Tally')} after {history.rpcs['tally']} calls"
+    for name, count in history.counted.items():
+        if state.attributes.get(name, 0) != count:
+            yield f"{name} is {state.attributes.get(name)} where {count} was written"
     if "Spoilt" in state.attributes:
         yield "an attempt that failed has left a write"
 
@@ -159,12 +91,27 @@ def _values(state: RunState, events: Sequence[Event]) -> Iterator[str]:
         yield f"{sorted(gone)} were lost, {len(removed)} messages were deleted"
 
 
-def missing_values(run_id: str, events: Sequence[Event], witness: Witness) -> Iterator[str]:
+def _kept(events: Sequence[Event], origins: Sequence[Event]) -> Iterator[str]:
+    """A run that goes on from another's past has that past."""
+    travels = [event for event in events if event.kind == "time_travelled"]
+    if not travels:
+        return
+    origin, cut = travels[-1].payload["from_run_id"], travels[-1].payload["events"]
+    old = [event for event in origins if event.run_id == origin][:cut]
+    if [(e.kind, e.payload) for e in old] != [(e.kind, e.payload) for e in events[:cut]]:
+        yield f"does not begin as {origin}, from which it goes on"
+
+
+def missing(run_id: str, events: Sequence[Event], witness: Witness) -> Iterator[str]:
     """Look in an open run with nothing left to do for what callers have sent it."""
     arrived = set(_published(events))
     for value, receiver in witness.accepted.items():
         if receiver == run_id and value not in arrived:
             yield f"{value} was accepted by {run_id} and never arrived"
+    knobs = [event.payload["overrides"] for event in events if event.kind == "knobs_changed"]
+    for receiver, name, number in witness.turns:
+        if receiver == run_id and {name: number} not in knobs:
+            yield f"{name} of {run_id} was turned to {number} and is not"
 
 
 def _published(events: Sequence[Event]) -> Iterator[Any]:
@@ -180,3 +127,59 @@ def repeated_attempts(witness: Witness) -> Iterator[str]:
     for execution, attempts in witness.attempts.items():
         if len(attempts) - len(set(attempts)) > witness.stops:
             yield f"attempts of {execution} came as {attempts}"
+
+
+def old_paces(
+    histories: dict[str, Sequence[Event]], witness: Witness, engines: int
+) -> Iterator[str]:
+    """Look for executions that found a knob as it was before they came up."""
+    for run_id, key, pace in witness.paces:
+        if engines > 1 and pace in witness.turned[run_id]:
+            # An engine holds on to what it was told, though another was told otherwise later.
+            continue
+        seen, newest = [PACE], PACE
+        for event in histories.get(run_id, ()):
+            if event.kind == "knobs_changed" and "PACE" in event.payload["overrides"]:
+                newest = event.payload["overrides"]["PACE"]
+                seen.append(newest)
+            if event.step_execution_id == key and event.kind in BEGINS:
+                known = newest
+        # What is live before its turn, or whose turn never came, is newer than all.
+        fresh = pace not in seen and pace in witness.turned[run_id]
+        if not fresh and pace not in seen[seen.index(known) :]:
+            yield f"{key} of {run_id} found the pace {pace} behind {known}"
+
+
+def untold(states: Sequence[RunState], histories: dict[str, Sequence[Event]]) -> Iterator[str]:
+    """Look for ends of SubFlows that are not as their parents were told."""
+    ends = {state.run_id: (state.status, state.completions) for state in states}
+    for run_id, events in histories.items():
+        for event in events:
+            if event.kind == "subflow_changed" and event.payload["result"]["status"] != "RUNNING":
+                result = event.payload["result"]
+                if ends.get(result["run_id"]) != (result["status"], result["completions"]):
+                    yield f"{run_id} was told of {result}, which is not so"
+
+
+def starts(histories: dict[str, Sequence[Event]]) -> Iterator[str]:
+    """Look for runs that were started more often than once.
+
+    A run may follow another of its flow id by a time travel, or as the SubFlow of another parent.
+    """
+    first = Counter[tuple[str, str]]()
+    for events in histories.values():
+        if all(event.kind != "time_travelled" for event in events):
+            first[events[0].flow_id, repr(events[0].payload.get("parent"))] += 1
+    for (flow_id, parent), times in first.items():
+        if times > 1:
+            yield f"{flow_id} was started {times} times for {parent}"
+
+
+def broken_promises(histories: dict[str, Sequence[Event]], witness: Witness) -> Iterator[str]:
+    """Look for answers that the histories do not bear out."""
+    by_flow: dict[str, list[Event]] = {}
+    for events in histories.values():
+        by_flow.setdefault(events[0].flow_id, []).extend(events)
+    for promise in witness.promises:
+        if not promise.holds(by_flow.get(promise.flow_id, ())):
+            yield f"a caller was told of {promise.flow_id} that {promise.text}, which is not so"

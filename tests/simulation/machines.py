@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -12,10 +13,15 @@ from dexnb.engine import Runtime, RuntimeOptions, capture
 from dexnb.errors import ProviderError
 from dexnb.providers import RunRecord
 from dexnb.testing import FaultyProvider
+from tests.simulation.threads import SteppedLoop
 
 T = TypeVar("T")
 
 _owner: contextvars.ContextVar[Machine | None] = contextvars.ContextVar("machine", default=None)
+
+
+ANSWER = 60.0
+"""Seconds within which whoever waits for an engine that has stopped must learn of that."""
 
 
 class Killed(Exception):
@@ -56,6 +62,8 @@ class Machine:
         self._context = contextvars.copy_context()
         self._context.run(_owner.set, self)
         self._watch: asyncio.Task[None] | None = None
+        self._calls: dict[asyncio.Task[Any], str] = {}
+        self.unanswered: list[str] = []
         self.up = False
         self.dead = asyncio.Event()
         self._gone = asyncio.Event()
@@ -82,8 +90,8 @@ class Machine:
         await self.runtime.__aenter__()
         self.runtime.register(*self._flows)
 
-    async def run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Run something in the process.
+    async def run(self, call: Callable[[], Coroutine[Any, Any, T]], name: str = "") -> T:
+        """Run something in the process; under a name it must be answered when that stops.
 
         Raises:
             Killed: It died before that was done.
@@ -92,6 +100,9 @@ class Machine:
             raise Killed
         loop = asyncio.get_running_loop()
         task = loop.create_task(call(), context=self._context)
+        if name:
+            self._calls[task] = name
+            task.add_done_callback(self._calls.pop)
         await asyncio.wait([task])
         if task.cancelled():
             raise Killed
@@ -106,12 +117,14 @@ class Machine:
                     yield event.payload["error"]
 
     async def stop(self) -> None:
-        """Stop in order; it may die over that."""
+        """Stop in order; it may die over that. All calls are answered then, if only by an error."""
         self.up = False
-        try:
+        with contextlib.suppress(Killed):
             await self.run(self.runtime.close)
-        except Killed:
-            pass
+            if self._calls and not self.dead.is_set():
+                await asyncio.wait(self._calls, timeout=ANSWER)
+            if not self.dead.is_set():
+                self.unanswered += self._calls.values()
         await self.kill()
 
     async def _die_when_severed(self) -> None:
@@ -132,11 +145,19 @@ class Machine:
                 task.cancel()
             await asyncio.sleep(0)
         self._silence()
+        self._end_threads()
         capture.uninstall(self.runtime.engine)
         await self.provider.inner.close()
         if self._watch is not None:
             self._watch.cancel()
         self._gone.set()
+
+    def _end_threads(self) -> None:
+        """End its threads where they pause."""
+        loop = asyncio.get_running_loop()
+        for thread in list(loop.threads) if isinstance(loop, SteppedLoop) else ():
+            if thread.context.get(_owner) is self:
+                thread.kill()
 
     def _silence(self) -> None:
         """Cancel what it has asked its loop to call later."""

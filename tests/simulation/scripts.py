@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 WaitKind = Literal["none", "skip", "until", "all_of", "any_of", "any_combination_of"]
 OpKind = Literal["sleep", "beat", "stream", "publish", "publish_map", "record", "drop"]
+Mode = Literal["async", "plain", "yielding"]
 
 COUNTERS = ("Counter0", "Counter1", "Counter2")
 CHANNELS = ("Orders", "Answers")
@@ -32,6 +33,25 @@ _OPS: tuple[OpKind, ...] = (
     "record",
     "drop",
 )
+_MODES: tuple[Mode, ...] = ("async", "async", "async", "plain", "yielding")
+
+
+@dataclass(frozen=True)
+class Taste:
+    """What a seed has more of than others, so that rare things meet.
+
+    Args:
+        subflows: How many of the conditions are SubFlows.
+        quick: Whether SubFlows end nearly at once.
+    """
+
+    subflows: float
+    quick: bool
+
+    @classmethod
+    def draw(cls, rng: Random) -> Taste:
+        """Draw it."""
+        return cls(rng.choice((0.25, 0.25, 0.6)), rng.random() < 0.5)
 
 
 @dataclass(frozen=True)
@@ -65,6 +85,8 @@ class StepScript:
 
     Args:
         number: Its place; recoveries lead to later Steps only.
+        mode: How its methods are written.
+        paced: Whether execute begins with a sleep that a knob sets.
         wait: What its wait_for gives; `none` for no such method.
         waiting: What wait_for does beside.
         proceed: Whether execute follows a wait_for that has failed.
@@ -75,6 +97,8 @@ class StepScript:
     """
 
     number: int
+    mode: Mode
+    paced: bool
     wait: WaitKind
     waiting: MethodScript
     proceed: bool
@@ -97,19 +121,41 @@ class FlowScript:
     name: str
     steps: tuple[StepScript, ...]
     depth: int
+    subflows: float
 
 
-def draw_flow(rng: Random, seed: int, name: str) -> FlowScript:
+def draw_flow(rng: Random, seed: int, name: str, taste: Taste) -> FlowScript:
     """Draw a Flow of one to five Steps."""
+    if name == "Child" and taste.quick:
+        return FlowScript(seed, name, (_quick(rng),), 0, taste.subflows)
     count = rng.randint(1, 5)
     steps = tuple(_step(rng, number, count) for number in range(count))
-    return FlowScript(seed, name, steps, rng.randint(1, 4))
+    return FlowScript(seed, name, steps, rng.randint(1, 4), taste.subflows)
+
+
+def _quick(rng: Random) -> StepScript:
+    """Draw a Step that does next to nothing."""
+    method = MethodScript((), (), rng.choice((0.0, 0.2)), 0.0, 2, 0.05, 10.0, asynchronous=False)
+    return StepScript(
+        number=0,
+        mode="async",
+        paced=False,
+        wait="none",
+        waiting=method,
+        proceed=False,
+        execute=method,
+        recovery=None,
+        targets=(0,),
+        heartbeat=10.0,
+    )
 
 
 def _step(rng: Random, number: int, count: int) -> StepScript:
     later = range(number + 1, count)
     return StepScript(
         number=number,
+        mode=rng.choice(_MODES),
+        paced=rng.random() < 0.3,
         wait=rng.choice(_WAITS),
         waiting=_method(rng, longest=2),
         proceed=rng.random() < 0.5,

@@ -45,6 +45,7 @@ MUTATING = (
     "abandon_orchestration_item",
     "fetch_work_items",
     "ack_work_item",
+    "ack_work_item_with_turn",
     "abandon_work_item",
     "renew_work_item_locks",
     "record_beats",

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dexnb.model.event import Event
+
 Execution = tuple[str, str, str]
 """Run id, step execution id, method."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What an answer has told its caller of a run.
+
+    Args:
+        flow_id: Whose runs these are; one may have followed another meanwhile.
+        text: What was told, for people.
+        holds: Whether the runs' histories say so too.
+    """
+
+    flow_id: str
+    text: str
+    holds: Callable[[Sequence[Event]], bool]
 
 
 @dataclass
@@ -17,7 +35,12 @@ class Witness:
     Args:
         attempts: How often each method of each execution was entered.
         beats: Values of the heartbeats of each method of each execution.
+        paces: The pace that each execution has found: run id, step execution id, value.
+        turned: The paces that callers have asked for, by run.
+        turns: The knobs that were turned: run id, name, value.
         accepted: Values that callers have published, with their run.
+        promises: What callers were told.
+        answers: How many calls were answered, by kind and the answer's name.
         problems: What must not be.
         kills: How many machines were killed.
         stops: How many were stopped in order.
@@ -26,7 +49,12 @@ class Witness:
 
     attempts: dict[Execution, list[int]] = field(default_factory=lambda: defaultdict(list))
     beats: dict[Execution, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    paces: list[tuple[str, str, float]] = field(default_factory=list)
+    turned: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    turns: list[tuple[str, str, float]] = field(default_factory=list)
     accepted: dict[int, str] = field(default_factory=dict)
+    promises: list[Promise] = field(default_factory=list)
+    answers: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     problems: list[str] = field(default_factory=list)
     kills: int = 0
     stops: int = 0
@@ -42,6 +70,10 @@ class Witness:
         """Make a value that no Channel has had."""
         self.published += 1
         return self.published
+
+    def promise(self, flow_id: str, text: str, holds: Callable[[Sequence[Event]], bool]) -> None:
+        """Note what a caller was told."""
+        self.promises.append(Promise(flow_id, text, holds))
 
     def problem(self, text: str) -> None:
         """Note what must not be."""

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
-from unittest import mock
 
-from dexnb import Clock, DexnbError, Flow
+from dexnb import DexnbError, Flow
 from dexnb.engine import RuntimeOptions
+from dexnb.errors import ProviderError, RuntimeClosed
 from dexnb.model.event import Event
 from dexnb.model.message import Published, Stop
 from dexnb.model.run_state import RunState
 from dexnb.providers import MemoryStore, Provider, RunRecord
 from dexnb.providers.sqlite import SqliteProvider
 from tests.simulation import checks
-from tests.simulation.callers import Call, Start, channel_names, draw_calls
+from tests.simulation.callers import Caller, Start, channel_names, draw_calls
 from tests.simulation.flows import make_flow
-from tests.simulation.machines import Killed, Machine, tell_tasks_apart
-from tests.simulation.scripts import FlowScript, draw_flow
+from tests.simulation.machines import ANSWER, Killed, Machine, tell_tasks_apart
+from tests.simulation.process import a_process_of_its_own
+from tests.simulation.scripts import FlowScript, Taste, draw_flow
+from tests.simulation.threads import SteppedLoop
 from tests.simulation.weather import ShakyProvider, WatchedProvider, Weather
 from tests.simulation.witness import Witness
 
 PATIENCE = 900.0
 """Seconds of calm in which whatever can go on has gone on."""
+
+WEATHER = ("injected fault", "not live any more", "DocumentError: message cannot be read")
+"""What errors say that come of the weather, or of a message that callers have corrupted."""
 
 LOOK = 5.0
 LONGEST_LEASE = 5.0
@@ -49,6 +53,7 @@ class Outcome:
         digest: The same for the same histories.
         kills: How often a machine was killed.
         attempts: How many attempts Steps have seen.
+        answers: How many calls were answered, by kind and the error's name.
     """
 
     seed: int
@@ -57,6 +62,7 @@ class Outcome:
     digest: str
     kills: int
     attempts: int
+    answers: Counter[tuple[str, str]]
 
 
 def simulate(seed: int, folder: Path | None = None) -> Outcome:
@@ -64,20 +70,8 @@ def simulate(seed: int, folder: Path | None = None) -> Outcome:
 
     In memory the same seed always gives the same events.
     """
-    with _drawn_ids(seed):
-        return Clock.virtual().run(World(seed, folder).play())
-
-
-@contextmanager
-def _drawn_ids(seed: int) -> Iterator[None]:
-    """Let run ids and owners follow from the seed."""
-    rng = Random(f"{seed}:ids")
-
-    def draw() -> uuid.UUID:
-        return uuid.UUID(int=rng.getrandbits(128), version=4)
-
-    with mock.patch.object(uuid, "uuid4", draw):
-        yield
+    with a_process_of_its_own(seed), asyncio.Runner(loop_factory=SteppedLoop) as runner:
+        return runner.run(World(seed, folder).play())
 
 
 class World:
@@ -88,20 +82,25 @@ class World:
         self.seed = seed
         rng = self._rng = Random(seed)
         self.witness = Witness()
-        self.weather = Weather.draw(rng)
+        self.weather, self._taste = Weather.draw(rng), Taste.draw(rng)
         self.scripts: dict[str, FlowScript] = {}
         child = self._flow("Child", None)
         self.flows = [child, self._flow("Main", child)]
         self.until = rng.uniform(20, 90)
         starts = [self._start(number) for number in range(rng.randint(1, 3))]
-        self.calls = draw_calls(rng, starts, self.until, self.witness)
+        self.calls: list[Caller] = [*draw_calls(rng, starts, self.until, self.witness)]
+        polls = rng.choice((0, 5, 30, 30))
         self.options = {
             "worker_lock_timeout": timedelta(seconds=rng.choice((1, 5, 20))),
             "orchestrator_lock_timeout": timedelta(seconds=rng.choice((0.5, LONGEST_LEASE))),
-            "dispatcher_long_poll_timeout": timedelta(seconds=rng.choice((0, 5, 30, 30))),
-            "dispatcher_min_poll_interval": timedelta(seconds=rng.choice((0.1, 1))),
+            "dispatcher_long_poll_timeout": timedelta(seconds=polls),
+            # Without a long poll a short interval is nothing but fetches.
+            "dispatcher_min_poll_interval": timedelta(
+                seconds=rng.choice((0.1 if polls else 0.5, 1))
+            ),
             "worker_concurrency": rng.choice((1, 3, 1000)),
             "orchestration_concurrency": rng.choice((1, 1000)),
+            "sync_concurrency": rng.choice((1, 64)),
             "minimum_heartbeat_timeout": timedelta(milliseconds=10),
         }
         self._places = 1 if folder else rng.choice((1, 2))
@@ -110,7 +109,7 @@ class World:
         self._booted: list[Machine] = []
 
     def _flow(self, name: str, child: Flow[Any] | None) -> Flow[Any]:
-        script = draw_flow(self._rng, self.seed, name)
+        script = draw_flow(self._rng, self.seed, name, self._taste)
         self.scripts[name] = script
         return make_flow(script, self.witness, child)
 
@@ -136,24 +135,32 @@ class World:
         loop = asyncio.get_running_loop()
         tell_tasks_apart(loop)
         loop.set_exception_handler(self._nobody_caught)
-        async with asyncio.TaskGroup() as group:
-            for place in range(self._places):
-                group.create_task(self._keep_up(place))
-            for number, call in enumerate(self.calls):
-                group.create_task(self._see_to(call, Random(f"{self.seed}:call:{number}")))
+        calls = [
+            asyncio.ensure_future(self._see_to(call, Random(f"{self.seed}:call:{number}")))
+            for number, call in enumerate(self.calls)
+        ]
         try:
+            await asyncio.gather(*map(self._keep_up, range(self._places)))
+            await self._calm_down()
+            # What is still to be done may start runs and open them again.
+            await self._hear(calls, again=True)
             await self._settle()
-            records, events = await self._look()
+            await self._hear(calls)
+            records, histories = await self._look()
         finally:
             for machine in self._booted:
                 await machine.kill()
-        return self._outcome(records, events)
+            await asyncio.gather(*calls, return_exceptions=True)
+        return self._outcome(records, histories)
 
     def _nobody_caught(self, _: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
         self.witness.problem(f"nobody caught {told}")
 
     async def _keep_up(self, place: int) -> None:
-        """Start machines in a place, one after the other, until the weather is calm."""
+        """Start machines in a place, one after the other, until the weather is calm.
+
+        The last one may live on into the calm.
+        """
         loop, life = asyncio.get_running_loop(), 0
         while loop.time() < self.until:
             rng = Random(f"{self.seed}:life:{place}:{life}")
@@ -166,6 +173,8 @@ class World:
                 async with asyncio.timeout(min(rng.expovariate(1 / 25), self.until - loop.time())):
                     await machine.dead.wait()
             except TimeoutError:
+                if loop.time() >= self.until and rng.random() < 0.5:
+                    return
                 if rng.random() < 0.3:
                     self.witness.stops += 1
                     await machine.stop()
@@ -181,28 +190,58 @@ class World:
         self._machines[place] = machine
         return machine if started else None
 
-    async def _see_to(self, call: Start | Call, rng: Random) -> None:
-        """Make a call until a machine has taken it."""
+    async def _see_to(self, call: Caller, rng: Random) -> None:
+        """Make a call when its time has come; some are repeated until they are done."""
         await asyncio.sleep(call.at)
-        while not self.weather.calm:
+        loop = asyncio.get_running_loop()
+        while call.again or loop.time() < self.until:
             up = [each for each in self._machines if each is not None and each.up]
             if up:
                 machine = rng.choice(up)
-                try:
-                    await machine.run(partial(call.do, machine.runtime.engine))
-                except (Killed, DexnbError):
-                    pass
-                else:
+                if await self._ask(call, machine) or not call.again:
                     return
             await asyncio.sleep(0.5)
-            if asyncio.get_running_loop().time() > self.until:
-                return
+
+    async def _ask(self, call: Caller, machine: Machine) -> bool:
+        """Make a call of one machine; tell whether it was answered by what it is about."""
+        try:
+            await machine.run(partial(call.do, machine.runtime), call.name)
+        except (Killed, ProviderError, RuntimeClosed):
+            return False
+        except DexnbError as error:
+            if isinstance(call, Start):
+                self.witness.problem(f"{call.name} {call.flow_id}: {error!r}")
+        except Exception as error:  # noqa: BLE001 - a caller must never meet anything else
+            self.witness.problem(f"{call.name} was answered by {error!r}")
+        return True
+
+    async def _hear(self, calls: Sequence[asyncio.Future[None]], *, again: bool = False) -> None:
+        """Wait for answers; when all runs have ended, nobody has anything to wait for."""
+        heard = [
+            (call.name, future)
+            for call, future in zip(self.calls, calls, strict=True)
+            if call.again or not again
+        ]
+        await asyncio.wait([future for _, future in heard], timeout=ANSWER)
+        names = [name for name, future in heard if not future.done()]
+        if names:
+            self.witness.problem(f"no answer came to {names}")
+
+    async def _calm_down(self) -> None:
+        """Let the weather be calm, and a machine run in each place."""
+        self.weather.calm = True
+        for place, machine in enumerate(self._machines):
+            if machine is None or not machine.up or self._is_doomed(machine):
+                if machine is not None:
+                    await machine.kill()
+                await self._boot(place, self._rng)
+
+    def _is_doomed(self, machine: Machine) -> bool:
+        """Tell a machine that will die in the calm of what the weather has begun."""
+        return isinstance(machine.provider, ShakyProvider) and machine.provider.doomed
 
     async def _settle(self) -> None:
         """In calm weather every run comes to its end, or to a wait for what must come from us."""
-        self.weather.calm = True
-        for place in range(self._places):
-            await self._boot(place, self._rng)
         loop = asyncio.get_running_loop()
         deadline, looks = loop.time() + PATIENCE, 0
         while open_runs := await self._open_runs():
@@ -221,7 +260,7 @@ class World:
         """Give a resting run what it waits for, or stop one that waits for nothing."""
         engine = self._engine
         events = await engine.provider.read_events(record.run_id)
-        for problem in checks.missing_values(record.run_id, events, self.witness):
+        for problem in checks.missing(record.run_id, events, self.witness):
             self.witness.problem(problem)
         state = RunState.from_text(record.state)
         kinds = {
@@ -239,46 +278,62 @@ class World:
 
     @property
     def _engine(self) -> Any:
-        machine = self._machines[0]
-        assert machine is not None
-        return machine.runtime.engine
+        up = [machine for machine in self._machines if machine is not None and machine.up]
+        return up[0].runtime.engine
 
     async def _open_runs(self) -> tuple[RunRecord, ...]:
         records: tuple[RunRecord, ...] = await self._engine.provider.list_runs(status="RUNNING")
         return records
 
-    async def _look(self) -> tuple[list[RunRecord], list[Event]]:
+    async def _look(self) -> tuple[list[RunRecord], dict[str, Sequence[Event]]]:
         """Check every run, and give all of them with their histories."""
         provider: Provider = self._engine.provider
-        events = list[Event]()
         records = sorted(await provider.list_runs(limit=1000), key=lambda each: each.flow_id)
-        for record in records:
-            history = await provider.read_events(record.run_id)
-            events += history
-            script, state = self.scripts[record.flow_type], RunState.from_text(record.state)
-            self.witness.problems += checks.problems_of(state, history, script)
+        histories = {each.run_id: await provider.read_events(each.run_id) for each in records}
+        states = [RunState.from_text(record.state) for record in records]
+        for state in states:
+            script = self.scripts[state.flow_type]
+            origins = [event for each in state.origins for event in histories[each]]
+            found = checks.problems_of(state, histories[state.run_id], script, origins)
+            self.witness.problems += found
+        self.witness.problems += checks.untold(states, histories)
         depths = await provider.queue_depths()
         if depths.work_items or depths.leased:
             self.witness.problem(f"work is left for runs that have ended: {depths}")
-        return records, events
+        return records, histories
 
-    def _outcome(self, records: Sequence[RunRecord], events: Sequence[Event]) -> Outcome:
+    def _outcome(
+        self, records: Sequence[RunRecord], histories: dict[str, Sequence[Event]]
+    ) -> Outcome:
         witness = self.witness
         errors = (error for machine in self._booted for error in machine.errors(records))
+        late = [name for machine in self._booted for name in machine.unanswered]
         problems = [
             *witness.problems,
             *checks.repeated_attempts(witness),
-            *_repeated_starts(records),
+            *checks.starts(histories),
+            *checks.old_paces(histories, witness, self._places),
+            *checks.broken_promises(histories, witness),
+            *(f"an engine that stopped has left without an answer {name}" for name in late),
             *(f"an engine tells of {error}" for error in errors if _is_strange(error)),
         ]
         attempts = sum(map(len, witness.attempts.values()))
+        events = tuple(event for history in histories.values() for event in history)
         digest = hashlib.sha256(repr(events).encode()).hexdigest()
-        return Outcome(self.seed, tuple(problems), tuple(events), digest, witness.kills, attempts)
+        return Outcome(
+            self.seed,
+            tuple(problems),
+            events,
+            digest,
+            witness.kills,
+            attempts,
+            Counter(witness.answers),
+        )
 
 
 def _is_strange(error: str) -> bool:
     """Tell an error of an engine that no weather explains."""
-    return "injected fault" not in error and "not live any more" not in error
+    return not any(words in error for words in WEATHER)
 
 
 def _rests(state: RunState) -> bool:
@@ -291,10 +346,3 @@ def _rests(state: RunState) -> bool:
         )
         for step in state.active.values()
     )
-
-
-def _repeated_starts(records: Sequence[RunRecord]) -> Iterator[str]:
-    flow_ids = [record.flow_id for record in records]
-    for flow_id in set(flow_ids):
-        if flow_ids.count(flow_id) > 1:
-            yield f"{flow_id} was started {flow_ids.count(flow_id)} times"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from dataclasses import replace
 
 import pytest
 
@@ -125,3 +126,46 @@ def test_a_misspelt_method_is_refused() -> None:
     """A fault that never strikes would make a test that cannot fail."""
     with pytest.raises(DefinitionError, match=r"Fault\.method is 'ack_work'"):
         Fault("ack_work")
+
+
+def test_a_lease_may_run_out_just_before_a_call_that_is_about_it() -> None:
+    """Truly, so that the store refuses the call and gives the item to the next who asks."""
+
+    async def main() -> None:
+        expires = Fault("ack_work_item", {1}, retryable=None, expires=True)
+        provider = await opened(expires)
+        await provider.start_run(FIRST_TURN)
+        first = await provider.fetch_work_item(30.0, 0, HANDLERS)
+        assert first is not None
+        with pytest.raises(LeaseLost):
+            await provider.ack_work_item(first.token)
+        second = await provider.fetch_work_item(30.0, 0, HANDLERS)
+        assert second is not None
+        assert second.deliveries == 2
+        await provider.ack_work_item(second.token)
+
+    Clock.virtual().run(main())
+
+
+def test_of_several_leases_the_first_runs_out() -> None:
+    """The others of a renewal stay; the store says which one is gone."""
+
+    async def main() -> None:
+        provider = await opened(Fault("renew_work_item_locks", retryable=None, expires=True))
+        items = tuple(
+            NewWorkItem("run-a", "flow-a", "Polling", "Poll", f"Poll-{number}", "{}")
+            for number in (1, 2)
+        )
+        await provider.start_run(replace(FIRST_TURN, work_items=items))
+        fetched = await provider.fetch_work_items(30.0, 0, HANDLERS, 2)
+        tokens = [work.token for work in fetched]
+        assert await provider.renew_work_item_locks(tokens, 30.0) == {tokens[0]}
+        await provider.ack_work_item(tokens[1])
+
+    Clock.virtual().run(main())
+
+
+def test_only_calls_about_leases_can_find_them_run_out() -> None:
+    """On any other one the fault would do nothing."""
+    with pytest.raises(DefinitionError, match=r"Fault\.expires is True for read_run"):
+        Fault("read_run", expires=True)

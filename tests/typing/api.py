@@ -17,12 +17,14 @@ import dexnb as dex
 from dexnb import (
     AsyncContext,
     Clock,
+    CodecRegistry,
     Context,
     DexnbError,
     Flow,
     FlowAlreadyStartedError,
     FlowDefinitionError,
     InvalidStepResultError,
+    JsonCodec,
     PersistenceSchema,
     RecoveryErrorInfo,
     Registry,
@@ -44,6 +46,41 @@ from dexnb import (
     graceful_complete,
     heartbeat,
 )
+
+
+class Cents:
+    """A codec that is a class of its own."""
+
+    type_name = "Money"
+    wire_kind = dex.INT64
+
+    def encode(self, value: Money, /) -> int:
+        """Give a whole number."""
+        return value.cents
+
+    def decode(self, document: Any, /) -> Money:
+        """Read one."""
+        return Money(document)
+
+
+@dataclass
+class Money:
+    """What is stored by it."""
+
+    cents: int
+
+
+def codecs_are_handed_over_where_a_store_is_opened() -> None:
+    """In a list, or by class; what is no codec is seen."""
+    by_functions = JsonCodec("Money", Money, lambda value: value.cents, Money)
+    assert_type(by_functions, JsonCodec[Money])
+    registry = CodecRegistry([Cents(), by_functions])
+    CodecRegistry({Money: Cents()})
+    dex.open(codecs=registry)
+    dex.Runtime("memory:", codecs=registry)
+    dex.Client("memory:", codecs=registry)
+    CodecRegistry([Money(1)])  # type: ignore[list-item]
+    dex.open(codecs=[Cents()])  # type: ignore[arg-type]
 
 
 class JobState(StrEnum):

@@ -115,7 +115,7 @@ def test_a_waiting_flow_is_seen_as_it_lives(notebook: NotebookPage) -> None:
     expect(row(notebook, "Reserve-2", "queued for lock stock")).to_be_visible()
     expect(row(notebook, "stock", "Reserve-1")).to_be_visible()
     expect(row(notebook, "SubFlow:shop-1-Ship-1-0", "running")).to_contain_text(
-        'dexnb.lab(Parcel, "SubFlow:shop-1-Ship-1-0")'
+        'dexnb.lab(Parcel, "SubFlow:shop-1-Ship-1-0", runtime=runtime)'
     )
     expect(notebook.step("Reserve")).to_contain_text("1 running, 1 queued")
     expect(timeline).to_contain_text("Reserve-2")

@@ -74,7 +74,8 @@ class FakeFeed:
 
     def put(self, *events: Event, whole: bool = False, running: bool = True) -> None:
         """Let this be the next change."""
-        self.now = Changes(events, (), 1.0, whole, running, "" if running else "run")
+        closed = "" if running else "run"
+        self.now = Changes(events, (), {}, 1.0, whole, running, closed)
 
     def changes(self) -> Changes:
         """Give the change once."""

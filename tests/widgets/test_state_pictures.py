@@ -50,8 +50,9 @@ def test_the_state_of_a_run_stands_in_tables() -> None:
         [
             "SubFlow:ordered-Ship-1-0",
             "completed",
+            '"parcel"',
             "Ship-1",
-            'dexnb.lab(Parcel, "SubFlow:ordered-Ship-1-0")',
+            'dexnb.lab(Parcel, "SubFlow:ordered-Ship-1-0", runtime=runtime)',
         ]
     ]
     waiting = tables_of("still_collecting")
@@ -115,4 +116,4 @@ def test_what_a_run_keeps_is_escaped_and_bounded() -> None:
     assert len(html) < 40_000
     assert "<script" not in html
     assert not re.search("[\x00\x0b\ud800\u202e]", html)
-    assert [len(rows) for _, rows in state_tables(view)] == [1, MOST_ROWS, 1, 1, 1]
+    assert [len(rows) for _, rows in state_tables(view)] == [1, MOST_ROWS, 1, 1, 2]

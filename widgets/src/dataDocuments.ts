@@ -34,7 +34,23 @@ export interface WaitView {
   ended_at: number | null;
   /** How many conditions there are; `conditions` are the first of them. */
   count: number;
+  /** How many of all conditions are SubFlows, and how many of these have ended. */
+  subflow_count: number;
+  subflows_ended: number;
   conditions: ConditionView[];
+}
+
+/** What a run has been told of a SubFlow; the rest stands in that run's own view. */
+export interface SubFlowView {
+  /** Empty where that is not known. */
+  run_id: string;
+  flow_type: string;
+  status: string;
+  began_at: number;
+  changed_at: number;
+  outputs: Json[];
+  error_type: string;
+  error_message: string;
 }
 
 /** The part of an execution's view that follows from history. */
@@ -49,8 +65,8 @@ export interface StepData {
   locks: Partial<Record<Method, string[]>>;
   /** Stays when it is over. */
   wait: WaitView | null;
-  /** Status by flow id; stays when the wait is over. */
-  subflows: Record<string, string>;
+  /** By flow id; stays when the wait is over. */
+  subflows: Record<string, SubFlowView>;
 }
 
 /** The part of a run's view that follows from history, by physical names. */

@@ -3,13 +3,22 @@
  * `dexnb.model.data_view`, with equal results on the same logs.
  */
 
-import type { ChannelView, ConditionView, Method, RunData, StepData } from "./dataDocuments";
+import type {
+  ChannelView,
+  ConditionView,
+  Method,
+  RunData,
+  StepData,
+  SubFlowView,
+} from "./dataDocuments";
 import type { Event, Failure, Json, JsonObject, RunView, StepView } from "./documents";
 import { entryOf, put, putNewest } from "./records";
 
 export const MOST_NAMES = 200;
 export const MOST_IDS = 500;
 export const MOST_CONDITIONS = 50;
+export const MOST_SUBFLOWS = 64;
+export const MOST_OUTPUTS = 20;
 
 export function newData(): RunData {
   return { attributes: {}, channels: {}, published: 0, locks: {} };
@@ -148,6 +157,8 @@ function waitStarted(step: StepView, { payload, time }: Event): void {
     began_at: time,
     ended_at: null,
     count: conditions.length,
+    subflow_count: conditions.filter((one) => one.kind === "subflow").length,
+    subflows_ended: 0,
     conditions: conditions.slice(0, MOST_CONDITIONS).map((one) => conditionOf(one, time)),
   };
 }
@@ -169,11 +180,49 @@ function timerFired(step: StepView, event: Event): void {
   setCondition(step, event, event.payload.skipped ? "skipped" : "fired");
 }
 
+interface Result {
+  flow_id?: string;
+  run_id?: string;
+  status?: string;
+  completions?: { output?: Json }[];
+  error_type?: string;
+  error_message?: string;
+}
+
 function subflowChanged(step: StepView, event: Event): void {
-  const result = event.payload.result as { flow_id?: string; status?: string };
+  const result = event.payload.result as unknown as Result;
   const { status = "", flow_id: flowId = "" } = result;
   setCondition(step, event, status, flowId);
-  if (flowId) putNewest(step.subflows, flowId, status, MOST_NAMES);
+  if (status !== "RUNNING" && step.wait) step.wait.subflows_ended += 1;
+  if (flowId) putSubFlow(step, event, flowId, result);
+}
+
+function putSubFlow(step: StepView, event: Event, flowId: string, result: Result): void {
+  const {
+    run_id = "",
+    status = "",
+    completions = [],
+    error_type = "",
+    error_message = "",
+  } = result;
+  const known = entryOf(step.subflows, flowId);
+  const ends = completions.filter((end) => Object.hasOwn(end, "output"));
+  const told: SubFlowView = {
+    run_id,
+    flow_type: step.wait?.conditions[event.payload.condition as number]?.label ?? "",
+    status,
+    began_at: known?.run_id === run_id ? known.began_at : event.time,
+    changed_at: event.time,
+    outputs: ends.slice(0, MOST_OUTPUTS).map((end) => end.output as Json),
+    error_type,
+    error_message,
+  };
+  delete step.subflows[flowId];
+  put(step.subflows, flowId, told);
+  const entries = Object.entries(step.subflows);
+  if (entries.length <= MOST_SUBFLOWS) return;
+  const [oldest] = entries.find(([, each]) => each.status !== "RUNNING") ?? entries[0] ?? [""];
+  delete step.subflows[oldest];
 }
 
 function waitEnded(step: StepView, event: Event): void {
@@ -204,7 +253,20 @@ export function withData(view: RunView): void {
   }
   for (const step of Object.values(view.steps)) {
     if (!Object.hasOwn(step, "subflows")) Object.assign(step, newStepData());
+    for (const [flowId, told] of Object.entries(step.subflows as Record<string, unknown>)) {
+      if (typeof told === "string") put(step.subflows, flowId, oldSubFlow(step, flowId, told));
+    }
   }
+}
+
+/** There was a time when no more than its status was kept. */
+function oldSubFlow({ wait, scheduled_at }: StepView, flowId: string, status: string): SubFlowView {
+  const condition = wait?.conditions.find((one) => one.flow_id === flowId);
+  const began_at = wait?.began_at ?? scheduled_at;
+  const changed_at = condition?.changed_at ?? began_at;
+  const flow_type = condition?.label ?? "";
+  const told = { run_id: "", flow_type, status, began_at, changed_at };
+  return { ...told, outputs: [], error_type: "", error_message: "" };
 }
 
 type Payload = Event["payload"];

@@ -275,6 +275,10 @@ export interface Page {
   title: string;
   graph: FlowGraph | null;
   view: RunView;
+  /** Of its SubFlows, and theirs, by their run ids: those whose own events are followed. */
+  children?: Record<string, RunView>;
+  /** Why each of them that no code can run stands still. */
+  waits_for_code?: Record<string, string>;
   dispatcher: DispatcherView;
   knobs: Knob[];
   /** What Python finds wrong with the values, before anything fails. */
@@ -311,7 +315,15 @@ export interface Signs extends Times {
 
 export type FromPython =
   | { kind: "snapshot"; seq: number; page: Page }
-  | { kind: "batch"; seq: number; now: number; events: (Event | Signs)[]; engine: Event[] }
+  | {
+      kind: "batch";
+      seq: number;
+      now: number;
+      events: (Event | Signs)[];
+      engine: Event[];
+      /** Of SubFlows in the page's `children`, by their run ids. */
+      children?: Record<string, (Event | Signs)[]>;
+    }
   | {
       kind: "reply";
       id: string;

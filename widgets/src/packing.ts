@@ -1,7 +1,7 @@
 /** What `dexnb.widgets.packing` packed for the wire becomes the documents again. */
 
 import { withData } from "./dataFold";
-import type { AttemptView, Event, Json, Mark, Page, Signs, Times } from "./documents";
+import type { AttemptView, Event, Json, Mark, Page, RunView, Signs, Times } from "./documents";
 
 interface Marks extends Times {
   kinds: string;
@@ -30,9 +30,13 @@ export function eventsOf(packed: Signs): Event[] {
 
 /** Unpack a page in place; one that is not packed stays as it is. */
 export function unpackPage(page: Page): Page {
-  withData(page.view);
-  for (const step of Object.values(page.view.steps)) step.attempts.forEach(unpackAttempt);
+  for (const view of [page.view, ...Object.values(page.children ?? {})]) unpackView(view);
   return page;
+}
+
+function unpackView(view: RunView): void {
+  withData(view);
+  for (const step of Object.values(view.steps)) step.attempts.forEach(unpackAttempt);
 }
 
 function unpackAttempt(attempt: AttemptView): void {

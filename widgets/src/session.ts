@@ -18,6 +18,8 @@ export class Session {
   readonly store: LabStore;
   readonly transport: Transport;
   readonly timers: Timers;
+  /** Which SubFlows the reader has opened or closed, by their run ids; all views agree. */
+  readonly opened = new Map<string, boolean>();
   private readonly receive = (content: FromPython) => this.transport.receive(content);
   private readonly rekey = () => remember(this.model, this);
 

@@ -5,9 +5,18 @@
 
 import { type Command, Commands } from "./commands";
 import { applyDispatcher } from "./dispatcher";
-import type { CommandName, FromPython, JsonObject, ToPython } from "./documents";
+import type {
+  CommandName,
+  Event,
+  FromPython,
+  JsonObject,
+  RunView,
+  Signs,
+  ToPython,
+} from "./documents";
 import { apply } from "./fold";
 import { eventsOf, isSigns, unpackPage } from "./packing";
+import { entryOf } from "./records";
 import type { LabStore } from "./store";
 import type { Timers } from "./timers";
 
@@ -17,6 +26,12 @@ export const RESYNC_SECONDS = 1;
 export const PROBE_SECONDS = 2;
 /** After so long without a word the page says so, and its time stands still. */
 export const SILENT_SECONDS = 5;
+
+function applyAll(view: RunView, told: (Event | Signs)[]): void {
+  for (const one of told) {
+    for (const event of isSigns(one) ? eventsOf(one) : [one]) apply(view, event);
+  }
+}
 
 type Batch = Extract<FromPython, { kind: "batch" }>;
 type Snapshot = Extract<FromPython, { kind: "snapshot" }>;
@@ -92,8 +107,11 @@ export class Transport {
     if (message.seq <= this.seq || this.behind) return;
     this.seq = message.seq;
     try {
-      for (const told of message.events) {
-        for (const event of isSigns(told) ? eventsOf(told) : [told]) apply(page.view, event);
+      applyAll(page.view, message.events);
+      for (const [runId, events] of Object.entries(message.children ?? {})) {
+        // One that the page does not know comes with the next snapshot.
+        const view = entryOf(page.children ?? {}, runId);
+        if (view) applyAll(view, events);
       }
       for (const event of message.engine) applyDispatcher(page.dispatcher, event);
     } catch {

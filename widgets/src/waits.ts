@@ -65,36 +65,6 @@ export function statusText(status: string): string {
   return shownName(status, 20).toLowerCase();
 }
 
-export interface SubFlowRow {
-  flowId: string;
-  status: string;
-  /** The type of the Flow, if it is known. */
-  type: string;
-  begun: number;
-  changed: number | null;
-}
-
-export function subflowsOf(step: StepView): SubFlowRow[] {
-  const conditions = new Map(step.wait?.conditions.map((one) => [one.flow_id, one]));
-  return Object.entries(step.subflows).map(([flowId, status]) => {
-    const condition = conditions.get(flowId);
-    const begun = step.wait?.began_at ?? step.scheduled_at;
-    const open = status === "RUNNING" || status === "";
-    return {
-      flowId,
-      status,
-      type: condition?.label ?? "",
-      begun,
-      changed: open ? null : (condition?.changed_at ?? begun),
-    };
-  });
-}
-
-/** How the Lab of a SubFlow is opened: its log is not in this page. */
-export function labCall({ flowId, type }: SubFlowRow): string {
-  return `dexnb.lab(${shownName(type, 60) || "TheFlow"}, ${JSON.stringify(shownName(flowId, 200))})`;
-}
-
 /** An execution by a name for people; internal Steps have one too. */
 export function executionName(id: string, most: number): string {
   if (id.startsWith(`${TIMEOUT}-`)) return "handle_timeout";

@@ -10,9 +10,10 @@ import { newView, viewOf } from "../src/fold";
 import { liveOf } from "../src/graph/live";
 import { shapeOf, shapeOfRun } from "../src/graph/shape";
 import { standingOf } from "../src/lab/status";
+import { labCall, subflowsOf } from "../src/subflows";
 import { lanesOf, tellsAttempts } from "../src/timeline/lanes";
 import { whatAt } from "../src/timeline/probe";
-import { executionName, heldText, labCall, subflowsOf, waitText } from "../src/waits";
+import { executionName, heldText, waitText } from "../src/waits";
 import { buttonOf, closeAll, mount, prepare } from "./dom";
 import { pageOf } from "./fakes";
 
@@ -133,7 +134,7 @@ describe("the graph", () => {
 describe("the timeline", () => {
   it("has one lane per execution, and rows of SubFlows below their parent's", () => {
     const view = viewAt(80);
-    const { lanes, hidden } = lanesOf(view, BEGIN + 80);
+    const { lanes, children, hidden, height } = lanesOf(view, BEGIN + 80);
     expect(lanes.map(({ id }) => id)).toEqual([
       "Collect-1",
       "Reserve-1",
@@ -142,14 +143,13 @@ describe("the timeline", () => {
       "Ship-1",
     ]);
     expect(hidden).toBe(0);
-    const ship = lanes.at(-1);
-    expect(ship?.subflows.map(({ flowId, status, type }) => [flowId, status, type])).toEqual([
-      ["SubFlow:shop-1-Ship-1-0", "RUNNING", "Parcel"],
-    ]);
-    const bill = lanes.at(-2);
-    expect((ship?.bottom ?? 0) - (ship?.top ?? 0)).toBeGreaterThan(
-      (bill?.bottom ?? 0) - (bill?.top ?? 0),
-    );
+    const [row] = children;
+    expect(row?.subflow).toMatchObject({
+      ...{ flowId: "SubFlow:shop-1-Ship-1-0", status: "RUNNING", type: "Parcel", view: null },
+    });
+    expect(row?.open).toBe(false);
+    expect(row?.top).toBe(lanes.at(-1)?.bottom);
+    expect(height).toBeGreaterThan(row?.bottom ?? 0);
   });
 
   it("tells attempts of wait_for apart from those of execute", () => {
@@ -172,7 +172,7 @@ describe("the timeline", () => {
     expect(el.querySelectorAll(".dexnb-t-wait")).toHaveLength(3);
     expect(el.querySelectorAll(".dexnb-t-queue")).toHaveLength(1);
     expect(el.querySelector(".dexnb-t-sub-flow title")?.textContent).toContain(
-      'dexnb.lab(Parcel, "SubFlow:shop-1-Ship-1-0")',
+      'dexnb.lab(Parcel, "SubFlow:shop-1-Ship-1-0", runtime=runtime)',
     );
     expect(el.querySelector(".dexnb-timeline")?.textContent).toContain("wait_for");
   });
@@ -204,7 +204,7 @@ describe("the State pane", () => {
     expect(rows).toContainEqual(["orders", "0 of 2 published", '{"item": "kettle", "count": 1}']);
     expect(rows).toContainEqual(["stock", "Reserve-1"]);
     expect(rows).toContainEqual(["Reserve-2", "queued for lock stock"]);
-    expect(text).toContain('dexnb.lab(Parcel, "SubFlow:shop-1-Ship-1-0")');
+    expect(text).toContain('dexnb.lab(Parcel, "SubFlow:shop-1-Ship-1-0", runtime=runtime)');
   });
 
   it("says so where there is nothing yet", async () => {
@@ -219,7 +219,10 @@ describe("the State pane", () => {
     view.channels = { [EVIL]: { pending: 1, published: 1, newest: [EVIL], ids: [1] } };
     view.locks = { [EVIL]: EVIL };
     const ship = stepOf(view, "Ship-1");
-    ship.subflows = { [EVIL]: EVIL };
+    const [told] = Object.values(ship.subflows);
+    if (!told) throw new Error("no SubFlow");
+    const evil = { status: EVIL, flow_type: EVIL, error_type: EVIL, error_message: EVIL };
+    ship.subflows = { [EVIL]: { ...told, ...evil, outputs: [EVIL] } };
     for (const one of ship.wait?.conditions ?? []) Object.assign(one, { label: EVIL });
     const { el, text } = await textAt(pageOf({ graph, view, now: BEGIN + 50 }));
     expect(el.querySelector("img")).toBeNull();
@@ -228,6 +231,14 @@ describe("the State pane", () => {
     expect(text).toContain("an RPC");
     expect(el.innerHTML).not.toContain("\u202e");
     expect(el.innerHTML.length).toBeLessThan(200_000);
+  });
+
+  it("takes a page that was saved when no more was known of a SubFlow than its status", async () => {
+    const view = viewAt(50);
+    stepOf(view, "Ship-1").subflows = { "SubFlow:shop-1-Ship-1-0": "COMPLETED" } as never;
+    const { text } = await textAt(pageOf({ view }));
+    expect(text).toContain("Parcel of Ship-1");
+    expect(text).toContain("completed");
   });
 
   it("takes a page that was saved before there was such state", async () => {
@@ -247,8 +258,10 @@ describe("names", () => {
     expect(executionName("sys:timeout_handler-1", 40)).toBe("handle_timeout");
     expect(executionName("sys:subflow-3", 40)).toBe("start of SubFlow 3");
     expect(executionName("Bill-1", 40)).toBe("Bill-1");
-    const [row] = subflowsOf(stepOf(viewAt(50), "Ship-1"));
+    const [row] = subflowsOf(stepOf(viewAt(50), "Ship-1"), {});
     if (!row) throw new Error("no SubFlow");
-    expect(labCall({ ...row, type: "" })).toBe('dexnb.lab(TheFlow, "SubFlow:shop-1-Ship-1-0")');
+    expect(labCall({ ...row, type: "" })).toBe(
+      'dexnb.lab(TheFlow, "SubFlow:shop-1-Ship-1-0", runtime=runtime)',
+    );
   });
 });

@@ -14,6 +14,8 @@ const PATHS = {
   fit: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
   plus: "M8 3v10M3 8h10",
   minus: "M3 8h10",
+  right: "M6 3l5 5-5 5",
+  down: "M3 6l5 5 5-5",
   warn: "M8 2.4l6 11H2zM8 6.4v3.4M8 11.4v.6",
   save: "M3 13h10M8 2.8v7.4M4.8 7.2L8 10.4l3.2-3.2",
 } as const;

@@ -8,12 +8,13 @@ import { LogPane } from "../panes/Log";
 import { NotesPane } from "../panes/Notes";
 import { StatePane, stateCount } from "../panes/State";
 import { StreamPane } from "../panes/Stream";
+import { countIn } from "../panes/told";
 import { KEEPS_KEYS, useOfPage } from "./context";
 
 const TABS = [
-  { name: "Stream", Pane: StreamPane, count: (page: Page) => page.view.message_count },
+  { name: "Stream", Pane: StreamPane, count: messageCount },
   { name: "State", Pane: StatePane, count: stateCount },
-  { name: "Log", Pane: LogPane, count: (page: Page) => page.view.log_count },
+  { name: "Log", Pane: LogPane, count: logCount },
   { name: "Dispatcher", Pane: DispatcherPane, count: () => 0 },
   { name: "Notes", Pane: NotesPane, count: noteCount },
 ] as const;
@@ -22,15 +23,21 @@ const TABS = [
 const CALM = new Set(["rpc_completed", "config_changed", "parent_added", "time_travelled"]);
 
 function warns(page: Page): boolean {
-  const { notes, error_message: failed } = page.view;
-  return (
-    Boolean(failed) || findingsOf(page).length > 0 || notes.some(({ kind }) => !CALM.has(kind))
-  );
+  const notes = countIn(page, (run) => run.notes.filter(({ kind }) => !CALM.has(kind)).length);
+  return page.view.error_message !== "" || findingsOf(page).length > 0 || notes > 0;
+}
+
+function messageCount(page: Page): number {
+  return countIn(page, (run) => run.message_count);
+}
+
+function logCount(page: Page): number {
+  return countIn(page, (run) => run.log_count);
 }
 
 function noteCount(page: Page): number {
-  const { notes, error_message: failed } = page.view;
-  return notes.length + findingsOf(page).length + (failed ? 1 : 0);
+  const notes = countIn(page, (run) => run.notes.length);
+  return notes + findingsOf(page).length + (page.view.error_message ? 1 : 0);
 }
 
 export function SideTabs() {

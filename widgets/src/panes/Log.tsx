@@ -4,8 +4,9 @@ import { memo } from "react";
 import type { LogRow } from "../documents";
 import { usePage } from "../lab/context";
 import { shown, shownName } from "../value";
-import { originOf, RowPlace, RowTime } from "./RowHead";
+import { originOf, type Place, RowPlace, RowTime } from "./RowHead";
 import { Rows } from "./Rows";
+import { countIn, type Told, toldIn } from "./told";
 
 export function LogPane() {
   const page = usePage();
@@ -16,22 +17,22 @@ export function LogPane() {
   return (
     <Rows
       label="Log"
-      rows={view.log}
-      total={view.log_count}
-      row={(row) => <Line row={row} origin={origin} offset={page.wall_offset} />}
-      empty={view.log_count === 0 && <p className="dexnb-hint">{none}</p>}
+      rows={toldIn(page, (run) => run.log)}
+      total={countIn(page, (run) => run.log_count)}
+      row={(told) => <Line {...told} origin={origin} offset={page.wall_offset} />}
+      empty={countIn(page, (run) => run.log_count) === 0 && <p className="dexnb-hint">{none}</p>}
     />
   );
 }
 
-const Line = memo(function Line(props: { row: LogRow; origin: number; offset: number }) {
+const Line = memo(function Line(props: Told<LogRow> & Place) {
   const { row } = props;
   return (
     <div className="dexnb-row">
       <RowTime {...props} />
       <span className="dexnb-source">{shownName(row.source, 24)}</span>
       <code>{shown(row.line)}</code>
-      <RowPlace row={row} />
+      <RowPlace row={row} source={props.source} />
     </div>
   );
 });

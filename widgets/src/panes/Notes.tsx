@@ -6,8 +6,9 @@ import { findingsOf } from "../findings";
 import { usePage } from "../lab/context";
 import { endedText } from "../lab/status";
 import { shown, shownName } from "../value";
-import { originOf, RowPlace, RowTime } from "./RowHead";
+import { originOf, type Place, RowPlace, RowTime } from "./RowHead";
 import { Rows } from "./Rows";
+import { countIn, type Told, toldIn } from "./told";
 
 const WORDS: Record<string, string> = {
   late_write: "late write",
@@ -30,7 +31,8 @@ export function NotesPane() {
   const { view } = page;
   const origin = originOf(view);
   const found = findingsOf(page);
-  const nothing = view.notes.length + found.length === 0 && !view.error_message;
+  const count = countIn(page, (run) => run.notes.length);
+  const nothing = count + found.length === 0 && !view.error_message;
   return (
     <>
       <Outcome view={view} />
@@ -39,9 +41,9 @@ export function NotesPane() {
       ))}
       <Rows
         label="Notes"
-        rows={view.notes}
-        total={view.notes.length}
-        row={(row) => <Note row={row} origin={origin} offset={page.wall_offset} />}
+        rows={toldIn(page, (run) => run.notes)}
+        total={count}
+        row={(told) => <Note {...told} origin={origin} offset={page.wall_offset} />}
         empty={nothing && <p className="dexnb-hint">Nothing out of the ordinary.</p>}
       />
     </>
@@ -66,14 +68,14 @@ function Found({ item }: { item: Diagnostic }) {
   );
 }
 
-const Note = memo(function Note(props: { row: NoteRow; origin: number; offset: number }) {
+const Note = memo(function Note(props: Told<NoteRow> & Place) {
   const { row } = props;
   return (
     <div className="dexnb-row">
       <RowTime {...props} />
       <b className="dexnb-note-kind">{WORDS[row.kind] ?? shownName(row.kind, 24)}</b>
       <span>{shown(row.text)}</span>
-      <RowPlace row={row} />
+      <RowPlace row={row} source={props.source} />
     </div>
   );
 });

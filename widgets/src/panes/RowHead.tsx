@@ -4,17 +4,24 @@ import type { Row, RunView } from "../documents";
 import { clock, timeOfDay } from "../duration";
 import { shownName } from "../value";
 
-export function RowTime({ row, origin, offset }: { row: Row; origin: number; offset: number }) {
+/** What a time is counted from, and what makes a time of day of it. */
+export interface Place {
+  origin: number;
+  offset: number;
+}
+
+export function RowTime({ row, origin, offset }: { row: Row } & Place) {
   return <time title={timeOfDay(row.time + offset)}>{clock(row.time - origin)}</time>;
 }
 
-export function RowPlace({ row }: { row: Row }) {
-  if (!row.step) return null;
-  const attempt = row.attempt > 0 ? ` · attempt ${row.attempt}` : "";
+export function RowPlace({ row, source }: { row: Row; source: string }) {
+  const attempt = row.attempt > 0 ? `attempt ${row.attempt}` : "";
+  const place = row.step ? [shownName(row.step), attempt].filter(Boolean).join(" · ") : "";
+  if (!source) return place && <em>{place}</em>;
   return (
     <em>
-      {shownName(row.step)}
-      {attempt}
+      {place && `${place} of `}
+      <span className="dexnb-origin">{shownName(source, 120)}</span>
     </em>
   );
 }

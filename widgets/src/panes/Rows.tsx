@@ -4,7 +4,7 @@ import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { KEEPS_KEYS } from "../lab/context";
 
 /** Rows in the document at once; older ones are counted in a line above. */
-const MOST_SHOWN = 200;
+export const MOST_SHOWN = 200;
 
 export function Rows<R extends object>(props: {
   label: string;

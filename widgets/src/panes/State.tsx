@@ -1,11 +1,12 @@
 /** What the run keeps and waits for: Attributes, Channels, locks, SubFlows. */
 
 import type { ReactNode } from "react";
-import type { Json, Page, StepView } from "../documents";
+import type { Json, Page, RunView } from "../documents";
 import { KEEPS_KEYS, usePage, useSession } from "../lab/context";
 import { Icon } from "../lab/Icon";
+import { countsOf, labCall, nowText, resultText, type SubFlow, subflowsOf } from "../subflows";
 import { shown, shownName, shownValue } from "../value";
-import { executionName, heldText, labCall, statusText, subflowsOf } from "../waits";
+import { executionName, heldText, statusText } from "../waits";
 
 /** Rows of a table in the document at once: the newest. */
 const MOST_SHOWN = 100;
@@ -28,7 +29,7 @@ export function StatePane() {
       <Attributes page={page} />
       <Channels page={page} />
       <Locks page={page} />
-      <SubFlows page={page} />
+      <SubFlows page={page} now={now} />
     </section>
   );
 }
@@ -179,29 +180,66 @@ function Locks({ page }: { page: Page }) {
   );
 }
 
-function SubFlows({ page }: { page: Page }) {
-  const rows = Object.entries(page.view.steps).flatMap(([id, step]) => rowsOf(id, step));
+/** Each with its own behind it. */
+function SubFlows({ page, now }: { page: Page; now: number }) {
+  const { rows, more } = treeOf(page);
   return (
-    <Table title="SubFlows" heads={["Flow id", "Status", "Parent"]} total={rows.length}>
-      {rows.slice(-MOST_SHOWN).map(({ key, row, parent }) => (
-        <tr key={key}>
-          <th scope="row" title={shown(row.flowId, 300)}>
-            {shownName(row.flowId, 60)}
-            <code className="dexnb-call">{labCall(row)}</code>
-          </th>
-          <td className="dexnb-whole">
-            <StatusMark status={row.status} /> {statusText(row.status)}
-          </td>
-          <td className="dexnb-whole">{parent}</td>
-        </tr>
+    <Table title="SubFlows" heads={["SubFlow", "Status", "Result or state"]} total={rows.length}>
+      {rows.slice(-MOST_SHOWN).map((row) => (
+        <SubFlowLine key={row.key} row={row} now={now} />
       ))}
+      {more > 0 && (
+        <tr>
+          <td colSpan={3}>and {more.toLocaleString("en")} more</td>
+        </tr>
+      )}
     </Table>
   );
 }
 
-function rowsOf(id: string, step: StepView) {
-  const parent = executionName(id, 20);
-  return subflowsOf(step).map((row) => ({ key: `${id} ${row.flowId}`, row, parent }));
+interface SubFlowRow {
+  key: string;
+  subflow: SubFlow;
+  parent: string;
+  depth: number;
+}
+
+function treeOf(page: Page): { rows: SubFlowRow[]; more: number } {
+  const rows: SubFlowRow[] = [];
+  let more = 0;
+  const add = (view: RunView, depth: number) => {
+    for (const [id, step] of Object.entries(view.steps)) {
+      const own = subflowsOf(step, page);
+      if (own.length > 0) more += countsOf(step).all - own.length;
+      for (const subflow of own) {
+        const key = `${view.run_id} ${id} ${subflow.flowId}`;
+        rows.push({ key, subflow, parent: executionName(id, 20), depth });
+        if (subflow.view) add(subflow.view, depth + 1);
+      }
+    }
+  };
+  add(page.view, 0);
+  return { rows, more };
+}
+
+function SubFlowLine({ row, now }: { row: SubFlowRow; now: number }) {
+  const { subflow, parent, depth } = row;
+  const result = resultText(subflow, 200);
+  const failed = subflow.told.error_type || subflow.told.error_message;
+  return (
+    <tr>
+      <th scope="row" title={shown(subflow.flowId, 300)} style={{ paddingInlineStart: depth * 12 }}>
+        {subflow.name} <em>of {parent}</em>
+        <code className="dexnb-call">{labCall(subflow)}</code>
+      </th>
+      <td className="dexnb-whole">
+        <StatusMark status={subflow.status} /> {statusText(subflow.status)}
+      </td>
+      <td className={failed ? "dexnb-fail" : undefined}>
+        {result && !failed ? <code>{result}</code> : result || nowText(subflow, now)}
+      </td>
+    </tr>
+  );
 }
 
 function StatusMark({ status }: { status: string }) {

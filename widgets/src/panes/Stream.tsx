@@ -5,8 +5,9 @@ import type { MessageRow, Page } from "../documents";
 import { usePage } from "../lab/context";
 import { Icon } from "../lab/Icon";
 import { shownName, shownValue } from "../value";
-import { originOf, RowPlace, RowTime } from "./RowHead";
+import { originOf, type Place, RowPlace, RowTime } from "./RowHead";
 import { Rows } from "./Rows";
+import { countIn, type Told, toldIn } from "./told";
 
 export function StreamPane() {
   const page = usePage();
@@ -16,15 +17,15 @@ export function StreamPane() {
   return (
     <Rows
       label="Stream messages"
-      rows={view.messages}
-      total={view.message_count}
-      row={(row) => <Message row={row} origin={origin} offset={page.wall_offset} />}
+      rows={toldIn(page, (run) => run.messages)}
+      total={countIn(page, (run) => run.message_count)}
+      row={(told) => <Message {...told} origin={origin} offset={page.wall_offset} />}
       empty={<p className="dexnb-hint">{hint(page)}</p>}
     />
   );
 }
 
-const Message = memo(function Message(props: { row: MessageRow; origin: number; offset: number }) {
+const Message = memo(function Message(props: Told<MessageRow> & Place) {
   const { row } = props;
   return (
     <div className="dexnb-row">
@@ -33,13 +34,15 @@ const Message = memo(function Message(props: { row: MessageRow; origin: number; 
         <Icon name="diamond" size={9} /> {shownName(row.stream)}
       </b>
       <code>{shownValue(row.value)}</code>
-      <RowPlace row={row} />
+      <RowPlace row={row} source={props.source} />
     </div>
   );
 });
 
-function hint({ graph, view }: Page): string {
-  const { status, message_count: count } = view;
+function hint(page: Page): string {
+  const { graph, view } = page;
+  const { status } = view;
+  const count = countIn(page, (run) => run.message_count);
   const streams = graph?.nodes.some((node) => node.kind === "stream") ?? true;
   if (!streams && count === 0) return "This Flow has no Streams.";
   const kept = "Best effort: a retry may write a message again.";

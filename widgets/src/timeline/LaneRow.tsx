@@ -11,18 +11,22 @@ import {
   BAR_HEIGHT,
   failureBrief,
   failureText,
+  INDENT,
   type Lane,
   outcomeText,
   resumedText,
   tellsAttempts,
 } from "./lanes";
-import { QueueBar, SubFlowBars, WaitBar } from "./WaitBar";
+import { QueueBar, WaitBar } from "./WaitBar";
 
 /** A curve at least so high has room for the names of its lines. */
 const TALL = 40;
 
-export function LaneRow({ lane, field, hatch }: { lane: Lane; field: Field; hatch: string }) {
+export function LaneRow(props: { lane: Lane; field: Field; hatch: string }) {
+  const { lane, hatch } = props;
   const { attempts } = lane.step;
+  // A SubFlow may run on when the run of the page has ended, and end before it.
+  const field = { ...props.field, running: lane.view.status === "RUNNING" };
   return (
     <g>
       {lane.saw && <SawField lane={lane} field={field} />}
@@ -41,7 +45,6 @@ export function LaneRow({ lane, field, hatch }: { lane: Lane; field: Field; hatc
       <Texts lane={lane} field={field} />
       <Failures attempts={attempts} lane={lane} field={field} />
       <Outcome lane={lane} field={field} />
-      <SubFlowBars lane={lane} field={field} />
     </g>
   );
 }
@@ -236,24 +239,26 @@ function outcomePlace(step: StepView, { x, left, right }: Field) {
 
 /** The names at the left. */
 export function LaneNames({ lane, now, gutter }: { lane: Lane; now: number; gutter: number }) {
-  const letters = Math.floor((gutter - 18) / 7.4);
+  const x = 12 + lane.depth * INDENT;
+  const letters = Math.floor((gutter - x - 6) / 7.4);
   const name = lane.label.length > letters ? `${lane.label.slice(0, letters - 1)}…` : lane.label;
   const y = lane.bar + 13;
   return (
     <g>
-      <text className="dexnb-t-name" x={12} y={y}>
+      <text className="dexnb-t-name" x={x} y={y}>
         {name}
         <title>{lane.label}</title>
       </text>
-      <text className="dexnb-t-sub" x={12} y={y + 13}>
+      <text className="dexnb-t-sub" x={x} y={y + 13}>
         {lane.sub}
       </text>
-      {lane.saw && <AgeNames lane={lane} now={now} narrow={gutter < 130} />}
+      {lane.saw && <AgeNames lane={lane} x={x} now={now} narrow={gutter < 130} />}
     </g>
   );
 }
 
-function AgeNames({ lane, now, narrow }: { lane: Lane; now: number; narrow: boolean }) {
+function AgeNames(props: { lane: Lane; x: number; now: number; narrow: boolean }) {
+  const { lane, x, now, narrow } = props;
   const { attempts, ended_at: ended } = lane.step;
   const last = attempts.at(-1);
   if (!last || !lane.saw) return null;
@@ -264,17 +269,17 @@ function AgeNames({ lane, now, narrow }: { lane: Lane; now: number; narrow: bool
   const limit = last.limits?.heartbeat_timeout ?? 0;
   if (lane.saw.height < TALL) {
     return (
-      <text className="dexnb-t-sub" x={12} y={y}>
+      <text className="dexnb-t-sub" x={x} y={y}>
         age {measured(age)} of {duration(limit)}
       </text>
     );
   }
   return (
     <>
-      <text className="dexnb-t-name" x={12} y={y}>
+      <text className="dexnb-t-name" x={x} y={y}>
         Heartbeat age
       </text>
-      <text className="dexnb-t-sub" x={12} y={y + 14}>
+      <text className="dexnb-t-sub" x={x} y={y + 14}>
         {open && !narrow ? `now ${measured(age)} · ` : ""}max {measured(longest)}
       </text>
     </>

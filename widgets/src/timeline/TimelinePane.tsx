@@ -5,6 +5,7 @@ import type { Page } from "../documents";
 import { clock, measured } from "../duration";
 import { KEEPS_KEYS, usePage, useSession } from "../lab/context";
 import { elapsed } from "../lab/status";
+import type { Session } from "../session";
 import type { Field } from "./AttemptBar";
 import {
   axisEnd,
@@ -17,11 +18,12 @@ import {
   tickText,
   WHOLE,
 } from "./axis";
+import { ChildNames, ChildRows } from "./ChildRow";
 import { Controls } from "./Controls";
 import { useGestures } from "./gestures";
 import { LaneNames, LaneRow } from "./LaneRow";
 import { AXIS_HEIGHT, type Lanes, lanesOf, sleepsOf } from "./lanes";
-import { whatAt } from "./probe";
+import { whatAt, whatOf } from "./probe";
 import { Ways } from "./Ways";
 
 const RIGHT = 14;
@@ -32,9 +34,8 @@ export function TimelinePane() {
   const [probe, setProbe] = useState<Probe | null>(null);
   const { box, width } = useWidth();
   const pane = useRef<HTMLElement>(null);
-  const { store } = useSession();
-  const now = store.now();
-  const scene = page && sceneOf(page, now, sight, width);
+  const { store, opened } = useSession();
+  const scene = page && sceneOf(page, opened, store.now(), sight, width);
   const hold = { ...(scene ?? EMPTY), sight, setSight };
   const gestures = useGestures(pane, hold);
   if (!scene) return null;
@@ -44,7 +45,10 @@ export function TimelinePane() {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys move and zoom what is in it */}
       <div className="dexnb-lanes" ref={box} tabIndex={0} {...KEEPS_KEYS}>
         <Remarks scene={scene} />
-        <Drawing scene={scene} width={width} probe={probe} setProbe={setProbe} />
+        <div className="dexnb-drawing">
+          <Drawing scene={scene} width={width} probe={probe} setProbe={setProbe} />
+          <ChildNames rows={scene.children} gutter={scene.gutter} />
+        </div>
       </div>
       <Controls
         sight={sight}
@@ -74,13 +78,21 @@ interface Scene extends Lanes {
 
 interface Probe {
   time: number;
-  lane: string;
+  /** The key of a lane or of a SubFlow's row. */
+  row: string;
 }
 
 const EMPTY = { span: { from: 0, to: 1 }, end: 1, left: 0, right: 1 };
 
-function sceneOf(page: Page, now: number, sight: Sight, width: number): Scene {
+function sceneOf(
+  page: Page,
+  opened: Session["opened"],
+  now: number,
+  sight: Sight,
+  width: number,
+): Scene {
   const { view } = page;
+  const lanes = lanesOf(view, now, { ...page, opened });
   const lasted = elapsed(view, now) ?? 0;
   const end = axisEnd(lasted, view.closed_at !== null);
   const span = seen(sight, end, lasted);
@@ -92,12 +104,18 @@ function sceneOf(page: Page, now: number, sight: Sight, width: number): Scene {
   const running = view.status === "RUNNING";
   const field = { x, left, right, now, running, margin: page.margin };
   const common = { span, end, elapsed: lasted, live: view.closed_at === null, field, origin };
-  return { ...common, ...lanesOf(view, now), sleeps: sleepsOf(view), gutter, left, right };
+  return { ...common, ...lanes, sleeps: sleepsOf(view), gutter, left, right };
 }
 
-function wordsOf({ time, lane }: Probe, { lanes, origin, field }: Scene): string {
-  const found = lanes.find(({ id }) => id === lane);
-  return whatAt(found, time, origin, field.now);
+function wordsOf({ time, row }: Probe, { lanes, children, origin, field }: Scene): string {
+  const child = children.find(({ key }) => key === row);
+  if (child) return whatOf(child, time, origin);
+  return whatAt(
+    lanes.find(({ key }) => key === row),
+    time,
+    origin,
+    field.now,
+  );
 }
 
 function Remarks({ scene }: { scene: Scene }) {
@@ -130,10 +148,11 @@ function Drawing(props: {
       <Grid scene={scene} />
       <Sleeps scene={scene} />
       {lanes.map((lane) => (
-        <LaneNames key={lane.id} lane={lane} now={field.now} gutter={scene.gutter} />
+        <LaneNames key={lane.key} lane={lane} now={field.now} gutter={scene.gutter} />
       ))}
+      <ChildRows rows={scene.children} hints={scene.hints} field={field} origin={scene.origin} />
       {lanes.map((lane) => (
-        <LaneRow key={lane.id} lane={lane} field={field} hatch={hatch} />
+        <LaneRow key={lane.key} lane={lane} field={field} hatch={hatch} />
       ))}
       <Ways lanes={lanes} field={field} />
       {field.running && <Upright className="dexnb-t-now" time={field.now} scene={scene} />}
@@ -144,21 +163,24 @@ function Drawing(props: {
 
 function probeAt(
   event: MouseEvent<SVGElement>,
-  { lanes, field, span, origin }: Scene,
+  { lanes, children, field, span, origin }: Scene,
 ): Probe | null {
   const box = event.currentTarget.getBoundingClientRect();
   const [x, y] = [event.clientX - box.left, event.clientY - box.top];
   if (x < field.left || x > field.right) return null;
   const share = (x - field.left) / (field.right - field.left);
-  const lane = lanes.find(({ top, bottom }) => y >= top && y < bottom);
-  return { time: origin + span.from + share * (span.to - span.from), lane: lane?.id ?? "" };
+  const row = [...lanes, ...children].find(({ top, bottom }) => y >= top && y < bottom);
+  return { time: origin + span.from + share * (span.to - span.from), row: row?.key ?? "" };
 }
 
 const MOST_TOLD = 8;
 
-function summary({ lanes, elapsed: lasted }: Scene): string {
-  const told = lanes.slice(-MOST_TOLD).map(({ label, sub }) => `${label}: ${sub}`);
-  return `${lanes.length} Step executions in ${clock(lasted)}. ${told.join("; ")}`;
+function summary({ lanes, children, elapsed: lasted }: Scene): string {
+  const own = lanes.filter(({ depth }) => depth === 0);
+  const told = own.slice(-MOST_TOLD).map(({ label, sub }) => `${label}: ${sub}`);
+  // What is in a SubFlow is told by the button that opens it.
+  const more = children.length > 0 ? `. ${children.length} SubFlows` : "";
+  return `${own.length} Step executions in ${clock(lasted)}. ${told.join("; ")}${more}`;
 }
 
 /** The width of the drawing, taken anew when the pane changes or comes back into sight. */

@@ -1,13 +1,12 @@
-/** A durable wait in its lane, the timers in it, and the SubFlows below it. */
+/** A durable wait in its lane, and the timers in it. */
 
 import type { ConditionView, Method } from "../dataDocuments";
 import type { StepView } from "../documents";
 import { clock } from "../duration";
-import { shown } from "../value";
-import { conditionText, labCall, queueText, type SubFlowRow, statusText, waitText } from "../waits";
+import { conditionText, queueText, waitText } from "../waits";
 import type { Field } from "./AttemptBar";
-import { fitted, widthOf } from "./labels";
-import { BAR_HEIGHT, type Lane, SUBFLOW_ROW } from "./lanes";
+import { fitted } from "./labels";
+import { BAR_HEIGHT, type Lane } from "./lanes";
 
 const INSET = 8;
 
@@ -110,41 +109,5 @@ function TimerMark(props: { condition: ConditionView; lane: Lane; field: Field }
     >
       <title>{words}</title>
     </path>
-  );
-}
-
-export function SubFlowBars({ lane, field }: { lane: Lane; field: Field }) {
-  return (
-    <>
-      {lane.subflows.map((row, index) => (
-        <SubFlowBar
-          key={row.flowId}
-          row={row}
-          y={lane.subflowTop + index * SUBFLOW_ROW}
-          field={field}
-        />
-      ))}
-    </>
-  );
-}
-
-function SubFlowBar({ row, y, field }: { row: SubFlowRow; y: number; field: Field }) {
-  const { x, left, right, now } = field;
-  const end = row.changed ?? Math.max(now, row.begun);
-  const [from, to] = [Math.max(left, x(row.begun)), Math.min(right, x(end))];
-  if (to < left || from > right) return null;
-  const what = `${shown(row.type, 40) || "SubFlow"} ${statusText(row.status)}`;
-  const words = `${what} · ${shown(row.flowId, 80)}`;
-  const tone = row.status === "RUNNING" ? "running" : row.status === "COMPLETED" ? "done" : "fail";
-  const behind = to + 6 + widthOf(words) < right;
-  const text = behind ? words : fitted(words, to - from - 10);
-  return (
-    <g className={`dexnb-t-sub-flow dexnb-t-sub-flow-${tone}`}>
-      <title>{`${words}. Its own Lab: ${labCall(row)}`}</title>
-      <rect x={from} y={y + 1} width={Math.max(2, to - from)} height={13} rx={2} />
-      <text x={behind ? to + 6 : from + 5} y={y + 11}>
-        {text}
-      </text>
-    </g>
   );
 }

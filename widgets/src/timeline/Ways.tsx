@@ -4,16 +4,16 @@ import type { Field } from "./AttemptBar";
 import { BAR_HEIGHT, type Lane } from "./lanes";
 
 export function Ways({ lanes, field }: { lanes: Lane[]; field: Field }) {
-  const byId = new Map(lanes.map((lane) => [lane.id, lane]));
+  const byKey = new Map(lanes.map((lane) => [lane.key, lane]));
   return (
     <>
       {lanes.map((lane) => {
-        const origin = byId.get(lane.step.from);
+        const origin = byKey.get(`${lane.view.run_id}/${lane.step.from}`);
         if (!origin || origin.step.ended_at === null) return null;
         const recovery = lane.step.recovery_error !== null;
         return (
           <path
-            key={lane.id}
+            key={lane.key}
             className={recovery ? "dexnb-t-way dexnb-t-way-recovery" : "dexnb-t-way"}
             d={way(origin, lane, field)}
           />

@@ -1,18 +1,15 @@
-/** The lanes of the timeline: one per Step execution, with the places of what is in it. */
+/**
+ * The lanes of the timeline: one per Step execution, with the places of what is in it. Below an
+ * execution that waits for SubFlows come these, each with lanes of its own.
+ */
 
 import { written } from "../decisions";
 import type { AttemptView, MessageRow, RunView, StepView } from "../documents";
 import { measured } from "../duration";
 import { failureName } from "../graph/live";
+import { countsOf, type Kin, type SubFlow, subflowsOf } from "../subflows";
 import { shownName, shownValue } from "../value";
-import {
-  executionName,
-  heldText,
-  isBackground,
-  SUBFLOW,
-  type SubFlowRow,
-  subflowsOf,
-} from "../waits";
+import { executionName, heldText, isBackground, SUBFLOW } from "../waits";
 import { fitted } from "./labels";
 
 export const AXIS_HEIGHT = 22;
@@ -21,15 +18,28 @@ export const MOST_LANES = 40;
 const STREAM_ROW = 15;
 const TEXT_ROW = 15;
 const LANE_GAP = 10;
-export const SUBFLOW_ROW = 17;
-const MOST_SUBFLOWS = 8;
+export const CHILD_ROW = 24;
+const HINT_ROW = 17;
+/** How far a generation stands to the right of the one above it. */
+export const INDENT = 14;
+/** Lanes of all SubFlows together, and of each. */
+const MOST_CHILD_LANES = 40;
+const MOST_OF_CHILD = 6;
+/** Rows of SubFlows of one execution whose own events are not followed. */
+const MOST_UNFOLLOWED = 8;
 /** Room for what stands below a name, where the drawing is wide. */
 const GUTTER = 150;
 
 export interface Lane {
+  /** Unlike the id, no other lane of the page has it. */
+  key: string;
   id: string;
   step: StepView;
   view: RunView;
+  /** The name of the SubFlow that it is an execution of. */
+  owner: string;
+  /** 0 for the run of the page. */
+  depth: number;
   label: string;
   sub: string;
   messages: MessageRow[];
@@ -38,42 +48,137 @@ export interface Lane {
   bar: number;
   text: number;
   saw: { top: number; height: number } | null;
-  subflows: SubFlowRow[];
-  subflowTop: number;
   bottom: number;
+}
+
+/** The row of a SubFlow; where it is open, its lanes follow up to `end`. */
+export interface ChildRow {
+  key: string;
+  subflow: SubFlow;
+  depth: number;
+  open: boolean;
+  top: number;
+  bottom: number;
+  end: number;
+}
+
+/** Words in the place of what is not drawn. */
+export interface HintRow {
+  key: string;
+  text: string;
+  depth: number;
+  top: number;
 }
 
 export interface Lanes {
   lanes: Lane[];
+  children: ChildRow[];
+  hints: HintRow[];
   /** Executions before the first that is drawn. */
   hidden: number;
   height: number;
 }
 
-export function lanesOf(view: RunView, now: number): Lanes {
-  const all = Object.entries(view.steps).filter(([, step]) => !isBackground(step));
+/** A page's SubFlows, and which of them the reader wants to see. */
+export interface Family extends Kin {
+  opened: ReadonlyMap<string, boolean>;
+}
+
+export const ALONE: Family = { opened: new Map() };
+
+interface Layout extends Lanes {
+  now: number;
+  family: Family;
+  /** Lanes of SubFlows that may still be drawn. */
+  left: number;
+}
+
+export function lanesOf(view: RunView, now: number, family: Family = ALONE): Lanes {
+  const layout: Layout = {
+    ...{ lanes: [], children: [], hints: [], hidden: 0, height: 4 },
+    ...{ now, family, left: MOST_CHILD_LANES },
+  };
+  const all = lanedOf(view);
   const kept = all.slice(-MOST_LANES);
-  const messages = byStep(view.messages);
   const polling = kept.filter(([, step]) => polls(step)).length;
-  const sawHeight = polling <= 2 ? 74 : polling <= 4 ? 44 : 24;
-  let top = 4;
-  const lanes = kept.map(([id, step]): Lane => {
-    const own = messages.get(id) ?? [];
-    const bar = top + (own.length > 0 ? STREAM_ROW : 4);
-    const text = bar + BAR_HEIGHT + 12;
-    const sawTop = bar + BAR_HEIGHT + (tellsAttempts(step) ? TEXT_ROW + 5 : 6);
-    const saw = polls(step) ? { top: sawTop, height: sawHeight } : null;
-    const subflows = subflowsOf(step).slice(-MOST_SUBFLOWS);
-    const subflowTop = sawTop + (saw ? sawHeight + 4 : 0);
-    const bottom = sawTop + (saw ? sawHeight + LANE_GAP : 4) + subflows.length * SUBFLOW_ROW;
-    const places = { top, bar, text, saw, subflowTop, bottom };
-    top = bottom;
-    const texts = { label: executionName(id, 40), sub: subOf(view, step, now) };
-    return { id, step, view, messages: own, subflows, ...places, ...texts };
-  });
-  const scheduled = scheduledOf(view);
-  const hidden = Math.max(all.length, scheduled) - kept.length;
-  return { lanes, hidden, height: top + 4 };
+  const saw = polling <= 2 ? 74 : polling <= 4 ? 44 : 24;
+  addLanes(layout, view, kept, { owner: "", depth: 0, saw });
+  layout.hidden = Math.max(all.length, scheduledOf(view)) - kept.length;
+  layout.height += 4;
+  return layout;
+}
+
+function lanedOf({ steps }: RunView): [string, StepView][] {
+  return Object.entries(steps).filter(([, step]) => !isBackground(step));
+}
+
+/** Without a height for it, the curve of silence is left to the SubFlow's own Lab. */
+type Form = Pick<Lane, "owner" | "depth"> & { saw: number };
+
+function addLanes(layout: Layout, view: RunView, kept: [string, StepView][], form: Form): void {
+  const messages = byStep(view.messages);
+  for (const [id, step] of kept) {
+    addLane(layout, { id, step, view, messages: messages.get(id) ?? [] }, form);
+    addChildren(layout, `${view.run_id}/${id}`, step, form.depth + 1);
+  }
+}
+
+type Told = Pick<Lane, "id" | "step" | "view" | "messages">;
+
+function addLane(layout: Layout, told: Told, { owner, depth, saw: height }: Form): void {
+  const { id, step, view, messages } = told;
+  const top = layout.height;
+  const bar = top + (messages.length > 0 ? STREAM_ROW : 4);
+  const text = bar + BAR_HEIGHT + 12;
+  const sawTop = bar + BAR_HEIGHT + (tellsAttempts(step) ? TEXT_ROW + 5 : 6);
+  const saw = height > 0 && polls(step) ? { top: sawTop, height } : null;
+  const bottom = sawTop + (saw ? height + LANE_GAP : 4);
+  const places = { top, bar, text, saw, bottom };
+  const texts = { label: executionName(id, 40), sub: subOf(view, step, layout.now) };
+  layout.lanes.push({ ...told, key: `${view.run_id}/${id}`, owner, depth, ...places, ...texts });
+  layout.height = bottom;
+}
+
+function addChildren(layout: Layout, parent: string, step: StepView, depth: number): void {
+  const all = subflowsOf(step, layout.family);
+  const others = all.filter(({ view }) => view === null).slice(-MOST_UNFOLLOWED);
+  const shown = all.filter((one) => one.view !== null || others.includes(one));
+  for (const subflow of shown) addChild(layout, `${parent}/${subflow.flowId}`, subflow, depth);
+  const counts = countsOf(step);
+  if (shown.length === 0 || counts.all <= shown.length) return;
+  const [more, whole, ended] = [counts.all - shown.length, counts.all, counts.ended].map((count) =>
+    count.toLocaleString("en"),
+  );
+  addHint(layout, parent, `and ${more} more SubFlows; ${ended} of ${whole} have ended`, depth);
+}
+
+function addHint(layout: Layout, key: string, text: string, depth: number): void {
+  layout.hints.push({ key, text, depth, top: layout.height });
+  layout.height += HINT_ROW;
+}
+
+function addChild(layout: Layout, key: string, subflow: SubFlow, depth: number): void {
+  const top = layout.height;
+  const open = subflow.view !== null && isOpen(subflow, layout.family);
+  const row = { key, subflow, depth, open, top, bottom: top + CHILD_ROW, end: top + CHILD_ROW };
+  layout.children.push(row);
+  layout.height = row.bottom;
+  if (!open || subflow.view === null) return;
+  const all = lanedOf(subflow.view);
+  const most = Math.max(0, Math.min(MOST_OF_CHILD, layout.left));
+  const kept = all.slice(Math.max(0, all.length - most));
+  layout.left -= kept.length;
+  const hidden = Math.max(all.length, scheduledOf(subflow.view)) - kept.length;
+  if (hidden > 0) {
+    addHint(layout, key, `${hidden.toLocaleString("en")} earlier executions`, depth);
+  }
+  addLanes(layout, subflow.view, kept, { owner: subflow.name, depth, saw: 0 });
+  row.end = layout.height;
+}
+
+/** What runs is open, and what failed, to show why; else what the reader has chosen. */
+export function isOpen({ runId, status }: SubFlow, { opened }: Family): boolean {
+  return opened.get(runId) ?? (status === "RUNNING" || status === "FAILED");
 }
 
 /** How many executions there were that can have a lane. */

@@ -2,8 +2,10 @@
 
 import type { AttemptView } from "../documents";
 import { clock, measured } from "../duration";
+import { standingText } from "../subflows";
+import { shownName } from "../value";
 import { waitText } from "../waits";
-import { attemptName, type Lane, messagesOf } from "./lanes";
+import { attemptName, type ChildRow, type Lane, messagesOf } from "./lanes";
 import { signsOf } from "./marks";
 
 const WORDS: Record<string, string> = { call: "call", sleep: "sleep", many: "rounds, merged" };
@@ -11,11 +13,12 @@ const WORDS: Record<string, string> = { call: "call", sleep: "sleep", many: "rou
 export function whatAt(lane: Lane | undefined, time: number, origin: number, now: number): string {
   const at = clock(Math.max(0, time - origin), 1);
   if (!lane) return at;
+  const name = [lane.owner, lane.label].filter(Boolean).join(" ");
   const attempt = lane.step.attempts.find((one) => {
     return one.started_at <= time && time <= (one.ended_at ?? now);
   });
-  if (!attempt) return [at, lane.label, heldAt(lane, time, now)].filter(Boolean).join(" · ");
-  const parts = [at, lane.label, attemptName(attempt), markAt(attempt, time, now)];
+  if (!attempt) return [at, name, heldAt(lane, time, now)].filter(Boolean).join(" · ");
+  const parts = [at, name, attemptName(attempt), markAt(attempt, time, now)];
   if (lane.saw) parts.push(`heartbeat age ${measured(ageAt(attempt, lane, time))}`);
   return parts.filter(Boolean).join(" · ");
 }
@@ -38,4 +41,12 @@ function markAt(attempt: AttemptView, time: number, now: number): string {
 function ageAt(attempt: AttemptView, lane: Lane, time: number): number {
   const last = signsOf(attempt, messagesOf(attempt, lane)).findLast((sign) => sign <= time);
   return time - (last ?? attempt.started_at);
+}
+
+/** The same for the row of a SubFlow. */
+export function whatOf(row: ChildRow | undefined, time: number, origin: number): string {
+  if (!row) return "";
+  const { name, flowId } = row.subflow;
+  const at = clock(time - origin, 1);
+  return [at, `${name} ${standingText(row.subflow)}`, shownName(flowId, 60)].join(" · ");
 }
