@@ -76,7 +76,7 @@ help:
 	@echo "make test   lint, types, contracts; every test on Python $(VERSION), unit tests on: $(or $(OTHERS),no other found)"
 	@echo "make check  lint, types and contracts only"
 	@echo "make lab    JupyterLab on the first tutorial"
-	@echo "make bench  figures and ratios"
+	@echo "make bench  figures and ratios, beside dbos and duroxide"
 	@echo "make soak   long proof"
 	@echo "make clean  remove environments, caches and builds"
 
@@ -134,8 +134,17 @@ $(foreach v,$(OTHERS),$(eval test-$(v): .venv-$(v)/.test-$(v)))
 $(OTHERS:%=test-%): test-%:
 	$(call tests,.venv-$*,$(UNIT))
 
-bench: $(TEST)
-	$(BIN)/python -m pytest -m bench -s -p no:randomly --timeout=600
+# Each peer has an environment of its own, on the newest Python here; `make bench ASK=--quick`.
+NEWEST := $(or $(lastword $(FOUND)),$(VERSION))
+BENCH := $(foreach p,dexnb dbos duroxide,.bench/$(p)/.made-$(NEWEST))
+$(BENCH): .bench/%/.made-$(NEWEST): tests/bench/requirements/%.txt constraints.txt pyproject.toml
+	$(call have-venv,$(NEWEST))
+	"$(PYTHON_$(NEWEST))" -m tests.bench.place $*
+	@touch "$@"
+
+bench: $(TEST) $(BENCH)
+	$(BIN)/python -m tests.bench $(ASK)
+	$(BIN)/python -m pytest -m bench -s -p no:randomly --timeout=900
 
 soak: $(TEST)
 	$(BIN)/python -m pytest -m soak -s -p no:randomly --timeout=14400
@@ -148,6 +157,6 @@ lab: $(LAB) $(PAGE)
 	  --LabApp.default_url=/lab/tree/$(NOTEBOOK)
 
 clean:
-	rm -rf .venv .venv-3.* .ipykernel6 build dist dexnb/widgets/static widgets/node_modules
+	rm -rf .venv .venv-3.* .bench .ipykernel6 build dist dexnb/widgets/static widgets/node_modules
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +

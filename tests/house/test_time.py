@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.house.tree import files, references, shown
@@ -71,3 +73,46 @@ def test_a_clock_is_found_under_any_name(source: str, name: str) -> None:
 def test_the_time_of_a_loop_is_no_clock(source: str) -> None:
     """What takes time as an argument passes."""
     assert clocks(source) == []
+
+
+STORE_CLOCKS = re.compile(
+    r"\b(now|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|unixepoch|strftime"
+    r"|julianday|datetime)\s*\(|\bcurrent_(time|date|timestamp)\b|\blocaltime(stamp)?\b"
+    r"|['\"]time['\"]|os\.(time|clock|date)",
+    re.IGNORECASE,
+)
+CONNECTS = {"providers/postgres/opening.sql": 1}
+"""Where a server is asked what time it is, once: as the store's clock is made from it."""
+
+
+def store_clocks(text: str) -> list[str]:
+    """Give what a statement or script reads of a clock; comments do not count."""
+    code = re.sub(r"--.*", "", text)
+    return [found.group() for found in STORE_CLOCKS.finditer(code)]
+
+
+def test_no_statement_or_script_reads_a_clock() -> None:
+    """Leases of several machines agree because every time comes from the engine that asks."""
+    found = {
+        shown: len(clocks)
+        for kind in (".sql", ".lua")
+        for path in files(kind, under="dexnb/")
+        for shown in ["/".join(path.parts[-3:])]
+        if (clocks := store_clocks(path.read_text("utf-8")))
+    }
+    assert found == CONNECTS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT now()",
+        "DEFAULT CURRENT_TIMESTAMP",
+        "redis.call('TIME')",
+        "local t = os.time()",
+        "UPDATE t SET x = unixepoch('now')",
+    ],
+)
+def test_a_clock_in_a_statement_is_found(text: str) -> None:
+    """Each store's own ways."""
+    assert store_clocks(text)
