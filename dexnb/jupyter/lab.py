@@ -283,12 +283,13 @@ class Lab:
         return self._feed.view()
 
     def picture(self) -> str:
-        """Give the static picture of the page as HTML."""
-        return picture_html(self._feed.snapshot(), self._graph)
+        """Give the static picture of the page as HTML that every notebook shows, trusted or not."""
+        return picture_html(self._feed.snapshot(), self._graph, images=True)
 
     def to_html(self, path: str | Path) -> None:
         """Write the static picture of the page as a file of its own."""
-        Path(path).write_text(html_page(f"{self.flow_id} - dexnb", self.picture()), "utf-8")
+        drawn = picture_html(self._feed.snapshot(), self._graph)
+        Path(path).write_text(html_page(f"{self.flow_id} - dexnb", drawn), "utf-8")
 
     def close(self) -> None:
         """Close the page; the run goes on where its session is."""

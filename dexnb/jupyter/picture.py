@@ -9,12 +9,14 @@ from dexnb.model.flow_graph import FlowGraph
 from dexnb.widgets.fallback import fallback_html
 
 
-def picture_html(page: dict[str, Any], graph: FlowGraph, *, theme: Theme = "auto") -> str:
-    """Draw a page."""
+def picture_html(
+    page: dict[str, Any], graph: FlowGraph, *, theme: Theme = "auto", images: bool = False
+) -> str:
+    """Draw a page; `images` as of `fallback_html`."""
     view = page["view"]
     taken = [tuple(way) for way in view["taken"]]
     drawn = graph_svg(graph, taken=taken, states=step_states(view), theme=theme)
-    return fallback_html(page, drawn, theme=theme)
+    return fallback_html(page, drawn, theme=theme, images=images)
 
 
 def step_states(view: dict[str, Any]) -> dict[str, str]:

@@ -5,6 +5,7 @@ It needs no kernel, no script and no network, and is the same for the same page.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dexnb.model.budget import seconds_text
@@ -12,6 +13,7 @@ from dexnb.model.decision_name import written
 from dexnb.model.markup import escaped
 from dexnb.widgets.state_text import execution_name, in_background, state_tables
 from dexnb.widgets.subflows import Views
+from dexnb.widgets.svg_image import svg_image
 from dexnb.widgets.timeline_svg import Theme, clock_text, timeline_svg
 
 LAST_MESSAGES = 12
@@ -29,24 +31,28 @@ _STYLE = (
 View = dict[str, Any]
 
 
-def fallback_html(page: dict[str, Any], graph_svg: str, *, theme: Theme = "auto") -> str:
+def fallback_html(
+    page: dict[str, Any], graph_svg: str, *, theme: Theme = "auto", images: bool = False
+) -> str:
     """Give the picture of a page.
 
     Args:
         page: As a snapshot has it.
         graph_svg: The graph's picture, made by who may know graphs.
         theme: As of the pictures.
+        images: Draw for a notebook that may not be trusted: as images rather than as inline SVG.
     """
+    drawn: Callable[[str], str] = svg_image if images else str
     view, children = page["view"], page.get("children", {})
     parts = [
         f'<div class="dexnb-lab" style="{_BOX}">{_STYLE}',
         f"<p><b>{escaped(page['title'])}</b> {_status(view)}</p>",
-        graph_svg,
+        drawn(graph_svg),
     ]
     if page.get("outputs"):
         parts.append(_table("Output", [[each["step"], each["value"]] for each in page["outputs"]]))
     if view["started_at"] is not None:
-        parts += [timeline_svg(view, children, theme=theme), _executions(view)]
+        parts += [drawn(timeline_svg(view, children, theme=theme)), _executions(view)]
         parts += [_messages(view, children)]
         parts += [_table(title, rows) for title, rows in state_tables(view, children)]
     return "".join([*parts, "</div>"])

@@ -25,22 +25,22 @@ Kind = Literal[
 ]  # fmt: skip
 
 KINDS: tuple[tuple[Kind, int], ...] = (
-    ("publish", 24),
+    ("publish", 28),
     ("send", 6),
     ("add", 6),
     ("count", 3),
     ("tally", 4),
     ("tell", 3),
     ("skip", 4),
-    ("config", 2),
+    ("config", 3),
     ("stop", 4),
-    ("knob", 2),
+    ("knob", 3),
     ("travel", 6),
-    ("wait_for_flow", 2),
-    ("wait_for_step", 2),
-    ("wait_for_attribute", 2),
-    ("read_stream", 1),
-    ("corrupt", 1),
+    ("wait_for_flow", 4),
+    ("wait_for_step", 3),
+    ("wait_for_attribute", 3),
+    ("read_stream", 2),
+    ("corrupt", 2),
 )
 """What callers do, and how often in comparison."""
 
@@ -162,8 +162,8 @@ class Call:
                 await engine.send(record.run_id, message)
                 self.witness.accepted[self.value] = record.run_id
             case "corrupt":
-                message = NewMessage(record.run_id, '{"kind":"publish')
-                await engine.provider.enqueue_for_orchestrator(message)
+                corrupt = NewMessage(record.run_id, '{"kind":"publish')
+                await engine.provider.enqueue_for_orchestrator(corrupt)
             case _:
                 await _ASK[self.kind](self, AsyncClient(runtime), record)
 
@@ -212,7 +212,7 @@ def draw_calls(
                 flow_id=start.flow_id,
                 channel=rng.choice(channel_names()),
                 value=witness.new_value(),
-                seconds=rng.choice((0.0, 0.5, 6.0, 35.0)),
+                seconds=rng.choice((0.0, 0.5, 3.9, 6.0, 35.0)),
                 child=rng.random() < 0.3,
                 rng=Random(rng.random()),
                 witness=witness,

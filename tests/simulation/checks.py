@@ -15,6 +15,9 @@ from tests.simulation.steps import PACE
 from tests.simulation.waits import Waits
 from tests.simulation.witness import Witness
 
+Histories = dict[str, Sequence[Event]]
+"""The events of each run."""
+
 BEGINS = ("step_scheduled", "delay_over", "locks_taken", "wait_ended", "wait_failed")
 """Kinds of events with which a method comes up."""
 
@@ -129,9 +132,7 @@ def repeated_attempts(witness: Witness) -> Iterator[str]:
             yield f"attempts of {execution} came as {attempts}"
 
 
-def old_paces(
-    histories: dict[str, Sequence[Event]], witness: Witness, engines: int
-) -> Iterator[str]:
+def old_paces(histories: Histories, witness: Witness, engines: int) -> Iterator[str]:
     """Look for executions that found a knob as it was before they came up."""
     for run_id, key, pace in witness.paces:
         if engines > 1 and pace in witness.turned[run_id]:
@@ -150,7 +151,7 @@ def old_paces(
             yield f"{key} of {run_id} found the pace {pace} behind {known}"
 
 
-def untold(states: Sequence[RunState], histories: dict[str, Sequence[Event]]) -> Iterator[str]:
+def untold(states: Sequence[RunState], histories: Histories) -> Iterator[str]:
     """Look for ends of SubFlows that are not as their parents were told."""
     ends = {state.run_id: (state.status, state.completions) for state in states}
     for run_id, events in histories.items():
@@ -161,7 +162,7 @@ def untold(states: Sequence[RunState], histories: dict[str, Sequence[Event]]) ->
                     yield f"{run_id} was told of {result}, which is not so"
 
 
-def starts(histories: dict[str, Sequence[Event]]) -> Iterator[str]:
+def starts(histories: Histories) -> Iterator[str]:
     """Look for runs that were started more often than once.
 
     A run may follow another of its flow id by a time travel, or as the SubFlow of another parent.
@@ -175,7 +176,7 @@ def starts(histories: dict[str, Sequence[Event]]) -> Iterator[str]:
             yield f"{flow_id} was started {times} times for {parent}"
 
 
-def broken_promises(histories: dict[str, Sequence[Event]], witness: Witness) -> Iterator[str]:
+def broken_promises(histories: Histories, witness: Witness) -> Iterator[str]:
     """Look for answers that the histories do not bear out."""
     by_flow: dict[str, list[Event]] = {}
     for events in histories.values():

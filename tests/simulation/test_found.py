@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dexnb import Flow, StepDecision, graceful_complete
+from dexnb import Context, Flow, Step, StepDecision, graceful_complete
 from dexnb.clock import Clock
 from dexnb.engine import Runtime
 from dexnb.engine.capture import CapturingStream
@@ -20,6 +20,7 @@ from dexnb.providers import MemoryProvider, MemoryStore
 from dexnb.testing import Fault, FaultyProvider
 from tests.engine.flows import fast, finished, flow, step, virtual
 from tests.simulation.machines import Killed, Machine, tell_tasks_apart
+from tests.simulation.threads import SteppedLoop, pause
 
 
 @virtual
@@ -130,3 +131,42 @@ def test_a_machine_that_dies_over_its_stop_leaves_the_capture_to_others() -> Non
 
     before = logging.Logger.callHandlers
     Clock.virtual().run(scenario())
+
+
+def test_a_thread_of_a_killed_machine_ends_where_it_pauses() -> None:
+    """With its process; the next machine's attempt does all of it."""
+    rounds: list[int] = []
+
+    class Poll(Step[Any]):
+        """Pauses in a thread."""
+
+        def execute(self, context: Context, input: Any) -> StepDecision:
+            """Note each round."""
+            for _ in range(4):
+                pause(1)
+                rounds.append(context.attempt)
+            return graceful_complete(context.attempt)
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        tell_tasks_apart(loop)
+        made: Flow[Any] = flow(Poll)
+        store, settings = MemoryStore(), fast(worker_lock_timeout=timedelta(seconds=4))
+        first, second = (
+            Machine(FaultyProvider(MemoryProvider(store)), (made,), settings) for _ in range(2)
+        )
+        assert await first.start()
+        await first.run(lambda: first.runtime.start(made, "flow"))
+        await asyncio.sleep(2.5)
+        await first.kill()
+        assert isinstance(loop, SteppedLoop)
+        assert not loop.threads
+        await asyncio.sleep(10)
+        assert await second.start()
+        run = await second.run(lambda: second.runtime.get("flow"))
+        assert (await second.run(run.wait)).output == 2
+        await second.kill()
+
+    with asyncio.Runner(loop_factory=SteppedLoop) as runner:
+        runner.run(main())
+    assert rounds == [1, 1, 2, 2, 2, 2]

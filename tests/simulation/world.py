@@ -23,6 +23,7 @@ from dexnb.providers import MemoryStore, Provider, RunRecord
 from dexnb.providers.sqlite import SqliteProvider
 from tests.simulation import checks
 from tests.simulation.callers import Caller, Start, channel_names, draw_calls
+from tests.simulation.checks import Histories
 from tests.simulation.flows import make_flow
 from tests.simulation.machines import ANSWER, Killed, Machine, tell_tasks_apart
 from tests.simulation.process import a_process_of_its_own
@@ -285,11 +286,13 @@ class World:
         records: tuple[RunRecord, ...] = await self._engine.provider.list_runs(status="RUNNING")
         return records
 
-    async def _look(self) -> tuple[list[RunRecord], dict[str, Sequence[Event]]]:
+    async def _look(self) -> tuple[list[RunRecord], Histories]:
         """Check every run, and give all of them with their histories."""
         provider: Provider = self._engine.provider
         records = sorted(await provider.list_runs(limit=1000), key=lambda each: each.flow_id)
-        histories = {each.run_id: await provider.read_events(each.run_id) for each in records}
+        histories: Histories = {
+            each.run_id: await provider.read_events(each.run_id) for each in records
+        }
         states = [RunState.from_text(record.state) for record in records]
         for state in states:
             script = self.scripts[state.flow_type]
@@ -302,9 +305,7 @@ class World:
             self.witness.problem(f"work is left for runs that have ended: {depths}")
         return records, histories
 
-    def _outcome(
-        self, records: Sequence[RunRecord], histories: dict[str, Sequence[Event]]
-    ) -> Outcome:
+    def _outcome(self, records: Sequence[RunRecord], histories: Histories) -> Outcome:
         witness = self.witness
         errors = (error for machine in self._booted for error in machine.errors(records))
         late = [name for machine in self._booted for name in machine.unanswered]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -129,6 +130,24 @@ def test_a_run_that_was_not_started_has_a_picture() -> None:
     assert "not started" in html
     assert "<svg></svg>" in html
     parsed(timeline_svg(new_view()))
+
+
+def test_a_picture_for_a_notebook_that_is_not_trusted_is_an_image() -> None:
+    """Its text is the picture's name; it is drawn on a ground of its own, at its own size."""
+    view = run_view(text=NASTY)
+    view["flow_id"] = NASTY
+    html = fallback_html(page(view), "<p>no picture</p>", images=True)
+    assert "<p>no picture</p>" in html
+    assert "<svg" not in html
+    (image,) = re.findall(r"<img [^>]*>", html)
+    assert 'alt="Timeline of Flow ' in image
+    data = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', image)
+    assert data is not None
+    picture = parsed(base64.b64decode(data[1]).decode())
+    assert picture.get("width") == "960"
+    assert texts(timeline_svg(view)) == " ".join(picture.itertext())
+    ground = next(each for each in picture.iter() if each.tag.endswith("rect"))
+    assert ground.get("fill") == "var(--bg)"
 
 
 def test_the_fallback_says_status_rounds_and_last_messages() -> None:

@@ -7,6 +7,7 @@ import type { FlowGraph, GraphEdge, GraphNode } from "../src/documents";
 import { viewOf } from "../src/fold";
 import { layout, type Picture } from "../src/graph/layout";
 import { liveOf, roundTimes, wasTaken } from "../src/graph/live";
+import { executionText } from "../src/graph/measure";
 import { loopPath } from "../src/graph/path";
 import { ringTone } from "../src/graph/Ring";
 import { lastGuard, shapeOf, shapeOfRun, sharedStart } from "../src/graph/shape";
@@ -288,5 +289,18 @@ describe("a Step's state", () => {
     [30, "fail"],
   ])("has the heartbeat ring after %s s of 30 in the tone %s", (age, tone) => {
     expect(ringTone(age, 30, 10)).toBe(tone);
+  });
+});
+
+describe("the state of a box", () => {
+  it("names the execution in as many words as there is room", () => {
+    const state = "running · 8 s";
+    expect(executionText(state, 1, 180)).toBe("");
+    expect(executionText(state, 2, 180)).toBe(" · #2");
+    expect(executionText(state, 2, 290)).toBe(" · execution 2");
+    const [box] = pictureOf(graphOf(["A"], [])).boxes;
+    const width = box?.width ?? 0;
+    const letters = `${state}${executionText(state, 12, width)}`.length;
+    expect(letters * 6.3 + 16).toBeLessThanOrEqual(width - 24);
   });
 });

@@ -9,7 +9,7 @@ import { shown, shownName } from "../value";
 import { LiveRows } from "./LiveRows";
 import type { PlacedBox } from "./layout";
 import { type Live, type LiveState, liveOf, wasTaken } from "./live";
-import { CARD_HEIGHT, type Card, nameOf } from "./measure";
+import { CARD_HEIGHT, type Card, executionText, nameOf } from "./measure";
 import { Ring } from "./Ring";
 import type { Chip } from "./shape";
 
@@ -63,7 +63,7 @@ export const StepNode = memo(function StepNode({ data }: NodeProps<StepNodeType>
       <div className="dexnb-live" style={{ top: placed.places.live }}>
         <div className="dexnb-state" title={titleOf(live)}>
           <Icon name={ICONS[live.state]} size={11} /> {live.text}
-          {live.executions > 1 && <em> · execution {live.executions}</em>}
+          <em>{executionText(live.text, live.executions, placed.width)}</em>
         </div>
         {placed.box.polls && <LiveRows live={live} now={now} />}
       </div>
@@ -71,9 +71,10 @@ export const StepNode = memo(function StepNode({ data }: NodeProps<StepNodeType>
   );
 });
 
-function titleOf({ text, step }: Live): string {
+function titleOf({ text, step, executions }: Live): string {
   const error = step?.recovery_error?.detail;
-  return error ? `${text} · ${shown(error, 300)}` : text;
+  const count = executions > 1 ? `execution ${executions.toLocaleString("en")}` : "";
+  return [text, count, error && shown(error, 300)].filter(Boolean).join(" · ");
 }
 
 /** What it waits for before it executes. */

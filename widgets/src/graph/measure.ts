@@ -30,7 +30,8 @@ export const PADDING = 12;
 export const WAIT_ROW = 20;
 const GAP = 8;
 const WIDEST_ROW = 400;
-const SMALLEST = 150;
+const STATE_ICON = 16;
+const SMALLEST = 180;
 const SMALLEST_POLLING = 244;
 const SMALLEST_WAITING = 290;
 
@@ -39,6 +40,14 @@ const wide = (text: string, perLetter: number) => Math.ceil([...text].length * p
 
 export function nameOf(box: StepBox): string {
   return shownName(box.name, 36);
+}
+
+/** Which execution a box tells of, behind the text of its state, in as many words as there is room. */
+export function executionText(text: string, execution: number, width: number): string {
+  if (execution < 2) return "";
+  const long = ` · execution ${execution.toLocaleString("en")}`;
+  const fits = wide(text + long, 6.3) + STATE_ICON <= width - 2 * PADDING;
+  return fits ? long : ` · #${execution.toLocaleString("en")}`;
 }
 
 export function measure(box: StepBox): Places {
