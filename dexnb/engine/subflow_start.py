@@ -17,7 +17,7 @@ from dexnb.flow.registry import RegisteredStep
 from dexnb.flow.step import Step
 from dexnb.model.decision import Decision
 from dexnb.model.message import ParentAdded, Start, message_from
-from dexnb.model.run_state import RunState
+from dexnb.model.run_state import RunState, active_step
 from dexnb.model.settings import StepSettings
 from dexnb.providers import RunRecord
 
@@ -67,8 +67,7 @@ async def start_subflow(engine: Engine, run_id: str, step_execution_id: str) -> 
         DefinitionError: The id that it would have is that of another open run's SubFlow.
     """
     record = await engine.record(run_id=run_id)
-    active = {} if record is None else RunState.from_text(record.state).active
-    step = active.get(step_execution_id)
+    step = None if record is None else active_step(record.state, step_execution_id)
     if step is None:
         return None
     # From the state, because what the Step itself is given was decoded.

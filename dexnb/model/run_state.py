@@ -127,6 +127,17 @@ class RunState:
         return cls(**{**{name: document[name] for name in _STATE}, "active": active, **given})
 
 
+def active_step(text: str, step_execution_id: str) -> StepExecution | None:
+    """Read one active execution out of a stored state, which may have thousands of others.
+
+    Raises:
+        DocumentError: The text is no run state, or the execution none.
+    """
+    document = check_fields(from_text(text, "run state"), {"active": dict}, "run state")
+    step = document["active"].get(step_execution_id)
+    return None if step is None else StepExecution.from_json(step)
+
+
 def check_channels(channels: dict[str, Any]) -> None:
     """Take pending messages: for each Channel, pairs of id and value.
 

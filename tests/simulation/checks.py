@@ -15,6 +15,9 @@ from tests.simulation.steps import PACE
 from tests.simulation.waits import Waits
 from tests.simulation.witness import Witness
 
+FAILED_TRIES = 4
+"""Of the tries before a run is given up, those that an engine must have told of at least."""
+
 Histories = dict[str, Sequence[Event]]
 """The events of each run."""
 
@@ -47,8 +50,6 @@ def _bookkeeping(state: RunState, events: Sequence[Event]) -> Iterator[str]:
     if not state.closed:
         yield f"is still open: {state.active}"
         return
-    if state.error_type == "INTERNAL" and "message cannot be read" not in state.error_message:
-        yield f"was closed for {state.error_message}, which another try could have mended"
     kinds = [event.kind for event in events]
     if kinds.index("flow_closed") != len(kinds) - 1:
         yield f"went on behind its end: {kinds}"
@@ -149,6 +150,15 @@ def old_paces(histories: Histories, witness: Witness, engines: int) -> Iterator[
         fresh = pace not in seen and pace in witness.turned[run_id]
         if not fresh and pace not in seen[seen.index(known) :]:
             yield f"{key} of {run_id} found the pace {pace} behind {known}"
+
+
+def given_up(states: Sequence[RunState], errors: Sequence[str]) -> Iterator[str]:
+    """Look for runs that were closed though they can be read, before enough tries had failed."""
+    for state in states:
+        readable = "message cannot be read" not in state.error_message
+        failed = sum(f"turn of {state.flow_id}:" in error for error in errors)
+        if state.error_type == "INTERNAL" and readable and failed < FAILED_TRIES:
+            yield f"{state.flow_id} was closed after {failed} failed tries: {state.error_message}"
 
 
 def untold(states: Sequence[RunState], histories: Histories) -> Iterator[str]:

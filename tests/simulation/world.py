@@ -307,12 +307,14 @@ class World:
 
     def _outcome(self, records: Sequence[RunRecord], histories: Histories) -> Outcome:
         witness = self.witness
-        errors = (error for machine in self._booted for error in machine.errors(records))
+        errors = [error for machine in self._booted for error in machine.errors(records)]
+        states = [RunState.from_text(record.state) for record in records]
         late = [name for machine in self._booted for name in machine.unanswered]
         problems = [
             *witness.problems,
             *checks.repeated_attempts(witness),
             *checks.starts(histories),
+            *checks.given_up(states, errors),
             *checks.old_paces(histories, witness, self._places),
             *checks.broken_promises(histories, witness),
             *(f"an engine that stopped has left without an answer {name}" for name in late),
