@@ -16,10 +16,16 @@ if TYPE_CHECKING:
     from dexnb.engine.engine import Engine
 
 
-async def begin_run(engine: Engine, start: Start) -> Started:
-    """Start a run with this message, unless its flow id has an open one."""
+async def begin_run(engine: Engine, start: Start, run_id: str = "") -> Started:
+    """Start a run with this message, unless its flow id has an open one.
+
+    Args:
+        engine: Where it runs.
+        start: What it begins with.
+        run_id: The same for each try of one start, which begins one run then; a new one by default.
+    """
     clock = engine.provider.clock
-    state = RunState(flow_id=start.flow_id, run_id=uuid.uuid4().hex)
+    state = RunState(flow_id=start.flow_id, run_id=run_id or uuid.uuid4().hex)
     commit = turn(state, [start], time=clock.lease(), wall=wall_time(), now=clock.now())
     return await apply_first(engine, commit, state)
 

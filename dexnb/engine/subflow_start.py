@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -98,9 +99,18 @@ async def begin_or_join(engine: Engine, document: Result, parent: Parent) -> Res
             found = await _found(engine, child, parent)
             if found is not None:
                 return found
-        started = await begin_run(engine, start)
+        started = await begin_run(engine, start, _run_id(parent))
         if started.created:
             return {**_RUNNING, "flow_id": start.flow_id, "run_id": started.run_id}
+
+
+def _run_id(parent: Parent) -> str:
+    """Give the id of the one run that this parent may start.
+
+    The start of an attempt that has lost its lease may come when the next one's run has ended.
+    """
+    name = "/".join(str(parent[each]) for each in ("run_id", "step_execution_id", "condition"))
+    return uuid.uuid5(uuid.NAMESPACE_OID, name).hex
 
 
 _RUNNING: Result = {"status": "RUNNING", "completions": [], "error_type": "", "error_message": ""}

@@ -18,15 +18,10 @@ import psycopg
 
 PATIENCE = 20.0
 
-# PostgreSQL refuses root. `nobody` may still read an environment that lies in root's own folders.
-_AS_NOBODY = (
-    "setpriv",
-    "--reuid=nobody",
-    "--regid=nogroup",
-    "--clear-groups",
-    "--inh-caps=+dac_override",
-    "--ambient-caps=+dac_override",
-)
+# PostgreSQL refuses root. With the capability `nobody` may read an environment that lies in root's
+# own folders; not every machine gives it away.
+_NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups")
+_READS_ALL = ("--inh-caps=+dac_override", "--ambient-caps=+dac_override")
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "fsync": "off",
@@ -53,6 +48,7 @@ class Server:
     def __init__(self, bin_folder: Path, folder: Path) -> None:
         """Make an empty cluster."""
         self._bin = bin_folder
+        self._before = _unprivileged(bin_folder / "postgres")
         self._data = folder / "data"
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
@@ -63,8 +59,7 @@ class Server:
         self._run("initdb", "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-sync")
 
     def _command(self, program: str, *arguments: str) -> list[str]:
-        before = _AS_NOBODY if os.geteuid() == 0 else ()
-        return [*before, str(self._bin / program), "-D", str(self._data), *arguments]
+        return [*self._before, str(self._bin / program), "-D", str(self._data), *arguments]
 
     def _run(self, program: str, *arguments: str) -> None:
         command = self._command(program, *arguments, "--no-locale", "--no-instructions")
@@ -128,6 +123,21 @@ class Server:
             like,
         )
         return len(found)
+
+
+def _unprivileged(program: Path) -> tuple[str, ...]:
+    """Give what runs a program as somebody other than root."""
+    if os.geteuid() != 0:
+        return ()
+    ways = ((*_NOBODY, *_READS_ALL), _NOBODY)
+    for way in ways:
+        tried = subprocess.run(
+            [*way, str(program), "--version"], cwd="/", capture_output=True, check=False
+        )
+        if tried.returncode == 0:
+            return way
+    message = f"{program} cannot be run as nobody: {tried.stderr.decode(errors='replace')}"
+    raise RuntimeError(message)
 
 
 def _free_port() -> int:

@@ -151,6 +151,8 @@ class World:
         finally:
             for machine in self._booted:
                 await machine.kill()
+            for call in calls:
+                call.cancel()
             await asyncio.gather(*calls, return_exceptions=True)
         return self._outcome(records, histories)
 

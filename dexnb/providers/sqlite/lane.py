@@ -26,13 +26,17 @@ BUSY_TIMEOUT = 0.05
 
 STATEMENTS = 256
 
+LAST_BREATH = 1.0
+"""Seconds for which a close waits for a thread that has said that it ends."""
+
 
 class Lane:
     """An aiosqlite connection as the thread it is."""
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
-        """Take over a connection that is open."""
+    def __init__(self, connection: aiosqlite.Connection, thread: threading.Thread) -> None:
+        """Take over a connection that is open, and its thread."""
         self._connection = connection
+        self._thread = thread
         self._loop = asyncio.get_running_loop()
         self._closed = False
 
@@ -55,7 +59,7 @@ class Lane:
                 connection.stop()
                 await asyncio.get_running_loop().run_in_executor(None, thread.join)
             raise
-        return cls(connection)
+        return cls(connection, thread)
 
     def send(
         self, work: Callable[[sqlite3.Connection], object], landed: Callable[[], object]
@@ -102,6 +106,8 @@ class Lane:
         """Close the connection and end the thread, after what was sent before."""
         self._closed = True
         await _settled(self._connection.close())
+        # It has answered with its last breath, so this takes no time that anybody would feel.
+        self._thread.join(LAST_BREATH)
 
 
 def _find(
