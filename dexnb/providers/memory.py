@@ -109,6 +109,8 @@ class MemoryProvider(Provider):
         texts = store.check(operation, store.runs[run_id], commit)
         store.messages.ack(lease)
         store.apply(store.runs[run_id], commit, texts)
+        # What has come under the lock can be fetched now.
+        store.parking.hint("messages")
 
     async def abandon_orchestration_item(
         self, token: str, delay: float = 0.0, *, ignore_attempt: bool = False

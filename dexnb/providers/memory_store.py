@@ -210,7 +210,8 @@ class MemoryStore:
             self.messages.drop(run.run_id)
         if commit.work_items:
             self.parking.hint("work")
-        self.parking.hint("messages")
+        if commit.messages:
+            self.parking.hint("messages")
 
     def events(self, run_id: str, after: int) -> tuple[Event, ...]:
         """Read a run's events behind `after`.

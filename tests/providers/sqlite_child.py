@@ -60,9 +60,11 @@ async def hold(path: Path, owner: str, lock_timeout: str) -> None:
     """Lock a work item and a run, then stay silent for ever."""
     provider = SqliteProvider(path)
     await provider.open(Clock.real(), owner)
+    # Before it has them, so that no lock ends earlier than this and its timeout.
+    locked_at = provider.clock.now()
     item = await take(provider, float(lock_timeout))
     run = await provider.fetch_orchestration_item(float(lock_timeout), 0)
-    say([item.token, None if run is None else run.token, provider.clock.now()])
+    say([item.token, None if run is None else run.token, locked_at])
     await asyncio.Event().wait()
 
 

@@ -10,7 +10,9 @@ from typing import Any, TypeVar
 
 from dexnb import Flow
 from dexnb.engine import Runtime, RuntimeOptions, capture
-from dexnb.errors import ProviderError
+from dexnb.engine.turn import SUBFLOW
+from dexnb.errors import DefinitionError, ProviderError
+from dexnb.model.event import Event
 from dexnb.providers import RunRecord
 from dexnb.testing import FaultyProvider
 from tests.simulation.threads import SteppedLoop
@@ -110,11 +112,22 @@ class Machine:
 
     def errors(self, records: Iterable[RunRecord]) -> Iterator[str]:
         """Give what its engine has told of errors, of its own and of these runs."""
+        for event in self._told(records):
+            if event.kind == "engine_error":
+                yield event.payload["error"]
+
+    def refused_starts(self, records: Iterable[RunRecord]) -> Iterator[str]:
+        """Give why its engine has refused to start SubFlows of these runs."""
+        for event in self._told(records):
+            if event.kind == "attempt_ended" and event.step_execution_id.startswith(SUBFLOW):
+                failure = event.payload.get("failure", {"error_type": ""})
+                if failure["error_type"].endswith(DefinitionError.__name__):
+                    yield failure["detail"]
+
+    def _told(self, records: Iterable[RunRecord]) -> Iterator[Event]:
         telemetry = getattr(self.runtime.engine, "telemetry", None)
         for run_id in ("", *(record.run_id for record in records)):
-            for event in telemetry.events(run_id) if telemetry else ():
-                if event.kind == "engine_error":
-                    yield event.payload["error"]
+            yield from telemetry.events(run_id) if telemetry else ()
 
     async def stop(self) -> None:
         """Stop in order; it may die over that. All calls are answered then, if only by an error."""

@@ -312,6 +312,7 @@ class World:
         errors = [error for machine in self._booted for error in machine.errors(records)]
         states = [RunState.from_text(record.state) for record in records]
         late = [name for machine in self._booted for name in machine.unanswered]
+        refused = [why for machine in self._booted for why in machine.refused_starts(records)]
         problems = [
             *witness.problems,
             *checks.repeated_attempts(witness),
@@ -319,6 +320,7 @@ class World:
             *checks.given_up(states, errors),
             *checks.old_paces(histories, witness, self._places),
             *checks.broken_promises(histories, witness),
+            *(f"a SubFlow was refused: {why}" for why in refused),
             *(f"an engine that stopped has left without an answer {name}" for name in late),
             *(f"an engine tells of {error}" for error in errors if _is_strange(error)),
         ]

@@ -17,8 +17,6 @@ from dexnb.providers.sqlite.turn_rows import TurnRows
 
 Row = list[Any]
 
-BOTH: tuple[Queue, ...] = ("messages", "work")
-
 
 @dataclass(slots=True, eq=False)
 class Operation:
@@ -64,8 +62,8 @@ class StartRun(Operation):
         return ("flow " + self.flow_id,)
 
     def hints(self) -> Sequence[Queue]:
-        """A first turn fills both queues."""
-        return BOTH
+        """What the first turn has enqueued is there, unless the run was there before."""
+        return self.turn.hints() if self.result.created else ()
 
 
 @dataclass(slots=True, eq=False)
@@ -96,8 +94,8 @@ class AckTurn(TurnOperation):
     durable: ClassVar[bool] = True
 
     def hints(self) -> Sequence[Queue]:
-        """A turn fills both queues."""
-        return BOTH if self.turn.work else ("messages",)
+        """The run is free, and what the turn has enqueued is there."""
+        return ("messages", "work") if self.turn.work else ("messages",)
 
 
 @dataclass(slots=True, eq=False)
@@ -156,8 +154,8 @@ class AckWorkWithTurn(FencedOperation):
         return (self.token, "run " + self.turn.run_id)
 
     def hints(self) -> Sequence[Queue]:
-        """The turn or the message is there."""
-        return ("messages", "work") if self.turn.work else ("messages",)
+        """What the turn has enqueued is there, or the message."""
+        return self.turn.hints() if self.result else ("messages",)
 
 
 @dataclass(slots=True, eq=False)

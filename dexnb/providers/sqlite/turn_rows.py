@@ -10,6 +10,7 @@ from dexnb.errors import ProviderError
 from dexnb.model.event import Event
 from dexnb.model.json_text import to_text
 from dexnb.providers.items import Commit, NewMessage, NewWorkItem
+from dexnb.providers.parking import Queue
 from dexnb.providers.sqlite.rows import micros, stamp, stored
 
 
@@ -38,6 +39,11 @@ class TurnRows:
     work: list[list[Any]]
     cancelled: list[str]
     messages: list[list[Any]]
+
+    def hints(self) -> Sequence[Queue]:
+        """Name the queues into which it puts something."""
+        found: list[Queue] = ["work"] if self.work else []
+        return [*found, "messages"] if self.messages else found
 
 
 def turn_rows(operation: str, commit: Commit) -> TurnRows:
