@@ -13,6 +13,7 @@ from tests.bench.report import medians, show_case, show_verdicts, verdicts
 
 pytestmark = [pytest.mark.timing, pytest.mark.slow]
 
+# Each goal is what a quiet machine of two cores reaches, less 30 %; the lag has more room.
 MOST_ROUNDS = 3
 FLOWS = {"flows": 1500, "steps": 1, "in_flight": 1000}
 BEATS = {"pollers": 1000, "interval": 0, "seconds": 1.0}
@@ -29,7 +30,7 @@ CASES = (
             Program("dexnb", THIS, "dexnb_flows", FLOWS),
         ),
         (
-            Goal("dexnb : raw commits", "dexnb", "rate", 0.3, ("raw commits",)),
+            Goal("dexnb : raw commits", "dexnb", "rate", 0.25, ("raw commits",)),
             Goal("fsyncs of a flow", "dexnb", "fsyncs", 0.05, less_is_better=True),
         ),
     ),
@@ -43,8 +44,8 @@ CASES = (
             Program("dexnb", THIS, "dexnb_rounds", BEATS),
         ),
         (
-            Goal("stored : raw", "dexnb", "stored_rate", 0.01, ("raw executemany",), "rate"),
-            Goal("provider : raw", "provider alone", "rate", 0.05, ("raw executemany",)),
+            Goal("stored : raw", "dexnb", "stored_rate", 0.018, ("raw executemany",), "rate"),
+            Goal("provider : raw", "provider alone", "rate", 0.15, ("raw executemany",)),
         ),
     ),
     Case(
@@ -55,7 +56,7 @@ CASES = (
             Program("bare loop", THIS, "bare_rounds", POLLS),
             Program("dexnb", THIS, "dexnb_rounds", POLLS),
         ),
-        (Goal("dexnb : bare loop", "dexnb", "rate", 0.1, ("bare loop",)),),
+        (Goal("dexnb : bare loop", "dexnb", "rate", 0.3, ("bare loop",)),),
     ),
     Case(
         "pollers",
@@ -64,7 +65,7 @@ CASES = (
         (Program("dexnb", THIS, "dexnb_pollers", MANY),),
         (
             Goal("share of heartbeats", "dexnb", "share", 0.9),
-            Goal("lag p99, ms", "dexnb", "lag_p99_ms", 300, less_is_better=True),
+            Goal("lag p99, ms", "dexnb", "lag_p99_ms", 100, less_is_better=True),
         ),
     ),
 )

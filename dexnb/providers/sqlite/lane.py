@@ -21,8 +21,8 @@ from dexnb.errors import ProviderError
 
 T = TypeVar("T")
 
-BUSY_TIMEOUT = 0.05
-"""Seconds that SQLite itself waits for a lock, before the batch is tried anew."""
+BUSY_TIMEOUT = 0.0
+"""Seconds that SQLite itself waits for a lock: its waits grow, and miss the pauses of others."""
 
 STATEMENTS = 256
 

@@ -32,7 +32,11 @@ from dexnb.providers.store_clock import StoreClock
 
 Attempt = Callable[[sqlite3.Connection, Sequence[Operation]], object]
 
-_PAUSE = (0.0005, 0.004)
+_PAUSE, _LONG_PAUSE = (0.0002, 0.001), (0.001, 0.004)
+"""Seconds between two tries: at first shorter than the pause that a busy engine leaves to others,
+so that none is missed."""
+
+_LONG_WAIT = 0.2
 
 
 class Transactions:
@@ -133,7 +137,8 @@ def patiently(
     connection: sqlite3.Connection, attempt: Callable[[], object], patience: float | None = None
 ) -> None:
     """Do something in a transaction of its own; again and again while the file is locked."""
-    deadline = monotonic() + (PATIENCE if patience is None else patience)
+    began = monotonic()
+    deadline = began + (PATIENCE if patience is None else patience)
     while True:
         try:
             attempt()
@@ -142,7 +147,8 @@ def patiently(
             rollback(connection)
             if not is_busy(error) or monotonic() >= deadline:
                 raise
-        sleep_blocking(random.uniform(*_PAUSE))
+        pause = _PAUSE if monotonic() - began < _LONG_WAIT else _LONG_PAUSE
+        sleep_blocking(random.uniform(*pause))
 
 
 def rollback(connection: sqlite3.Connection) -> None:

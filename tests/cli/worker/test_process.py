@@ -12,11 +12,24 @@ from typing import Any
 
 import pytest
 
+from dexnb.cli.worker.child import COLLECTOR
 from tests.cli.processes import Begin
 from tests.cli.worker.conftest import Work
-from tests.cli.worker.workers import STORE, Said, ask, ask_until, results, start, write_flow
+from tests.cli.worker.workers import (
+    STORE,
+    WAIT,
+    Said,
+    ask,
+    ask_until,
+    results,
+    start,
+    write_flow,
+)
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals"),
+    pytest.mark.slow,
+]
 
 
 def outputs() -> list[list[int]]:
@@ -239,3 +252,16 @@ class FailFlow(Flow[None]):
     assert failed["trace"][-1].endswith("wait.py:10 execute")
     for secret in ("hunter2", "abcdef", "my checkpoint"):
         assert secret not in said.text
+
+
+def test_a_process_of_its_own_collects_garbage_rarely(work: Work, folder: Path) -> None:
+    """And never looks at what was there when it began; the runs that it serves see that."""
+    result = "[context.attempt, begun, os.getpid()]"
+    write_flow(folder, WAIT.replace(result, "[gc.get_threshold()[0], gc.get_freeze_count()]"))
+    (folder / "wait.py").write_text("import gc\n" + (folder / "wait.py").read_text())
+    (folder / "ready").touch()
+    start(1)
+    work()[0].wait_for("run_ended")
+    [[threshold, frozen]] = outputs()
+    assert threshold == COLLECTOR[0]
+    assert frozen > 10_000
