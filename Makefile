@@ -101,19 +101,16 @@ check: $(TEST) $(MODULES)
 
 # Tests that judge real time run alone and print their figures.
 EVERY := not soak and not bench and not ui
-UNIT := $(EVERY) and not slow and not external
+UNIT := $(EVERY) and not slow and not external and not timing
 pytest = $(1)/bin/python -m pytest
-define tests
-	$(pytest) -s -m "timing and $(2)"
-	$(pytest) -n 2 -m "not timing and $(2)"
-endef
 
 test: check $(PAGE) test-$(VERSION) $(OTHERS:%=test-%)
 
 .PHONY: test-$(VERSION) $(OTHERS:%=test-%)
 test-$(VERSION): $(TEST) $(PAGE) $(KERNEL_6) browser
 	cd widgets && npm test --silent
-	$(call tests,.venv,$(EVERY))
+	$(call pytest,.venv) -s -m "timing and $(EVERY)"
+	$(call pytest,.venv) -n 2 -m "not timing and $(EVERY)"
 	$(call pytest,.venv) -m ui -s -p no:randomly --durations=5
 	$(call pytest,.venv) --nbval notebooks --nbval-cell-timeout=60 -p no:randomly --durations=3
 
@@ -132,7 +129,7 @@ browser:
 
 $(foreach v,$(OTHERS),$(eval test-$(v): .venv-$(v)/.test-$(v)))
 $(OTHERS:%=test-%): test-%:
-	$(call tests,.venv-$*,$(UNIT))
+	$(call pytest,.venv-$*) -n 2 -m "$(UNIT)"
 
 # Each peer has an environment of its own, on the newest Python here; `make bench ASK=--quick`.
 NEWEST := $(or $(lastword $(FOUND)),$(VERSION))

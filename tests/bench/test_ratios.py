@@ -13,7 +13,8 @@ from tests.bench.report import medians, show_case, show_verdicts, verdicts
 
 pytestmark = [pytest.mark.timing, pytest.mark.slow]
 
-# Each goal is what a quiet machine of two cores reaches, less 30 %; the lag has more room.
+# Each goal is the least that a quiet machine of two cores has shown, less 30 %; what raw SQLite does
+# in a second differs by half from one minute to the next.
 MOST_ROUNDS = 3
 FLOWS = {"flows": 1500, "steps": 1, "in_flight": 1000}
 BEATS = {"pollers": 1000, "interval": 0, "seconds": 1.0}
@@ -30,7 +31,7 @@ CASES = (
             Program("dexnb", THIS, "dexnb_flows", FLOWS),
         ),
         (
-            Goal("dexnb : raw commits", "dexnb", "rate", 0.25, ("raw commits",)),
+            Goal("dexnb : raw commits", "dexnb", "rate", 0.2, ("raw commits",)),
             Goal("fsyncs of a flow", "dexnb", "fsyncs", 0.05, less_is_better=True),
         ),
     ),
@@ -44,8 +45,8 @@ CASES = (
             Program("dexnb", THIS, "dexnb_rounds", BEATS),
         ),
         (
-            Goal("stored : raw", "dexnb", "stored_rate", 0.018, ("raw executemany",), "rate"),
-            Goal("provider : raw", "provider alone", "rate", 0.15, ("raw executemany",)),
+            Goal("stored : raw", "dexnb", "stored_rate", 0.012, ("raw executemany",), "rate"),
+            Goal("provider : raw", "provider alone", "rate", 0.08, ("raw executemany",)),
         ),
     ),
     Case(
@@ -56,7 +57,7 @@ CASES = (
             Program("bare loop", THIS, "bare_rounds", POLLS),
             Program("dexnb", THIS, "dexnb_rounds", POLLS),
         ),
-        (Goal("dexnb : bare loop", "dexnb", "rate", 0.3, ("bare loop",)),),
+        (Goal("dexnb : bare loop", "dexnb", "rate", 0.2, ("bare loop",)),),
     ),
     Case(
         "pollers",
