@@ -13,8 +13,8 @@ from tests.bench.report import medians, show_case, show_verdicts, verdicts
 
 pytestmark = [pytest.mark.timing, pytest.mark.slow]
 
-# Each goal is the least that a quiet machine of two cores has shown, less 30 %; what raw SQLite does
-# in a second differs by half from one minute to the next.
+# Each goal is the least that a quiet machine of two cores has shown, less 30 %; what it does in a
+# second differs by half from one minute to the next.
 MOST_ROUNDS = 3
 FLOWS = {"flows": 1500, "steps": 1, "in_flight": 1000}
 BEATS = {"pollers": 1000, "interval": 0, "seconds": 1.0}
