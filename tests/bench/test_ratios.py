@@ -45,7 +45,7 @@ CASES = (
             Program("dexnb", THIS, "dexnb_rounds", BEATS),
         ),
         (
-            Goal("stored : raw", "dexnb", "stored_rate", 0.012, ("raw executemany",), "rate"),
+            Goal("stored : raw", "dexnb", "stored_rate", 0.006, ("raw executemany",), "rate"),
             Goal("provider : raw", "provider alone", "rate", 0.08, ("raw executemany",)),
         ),
     ),
