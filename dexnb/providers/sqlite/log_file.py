@@ -20,6 +20,25 @@ PAGE = 4096
 _logger = logging.getLogger(__name__)
 
 
+READERS_END = 50
+"""Milliseconds for which a cut waits until those who read have ended."""
+
+
+def cut(connection: sqlite3.Connection) -> None:
+    """Write the log back into the file and make it empty.
+
+    Raises:
+        sqlite3.Error: Somebody reads or writes all the time; the log may be written back all the
+            same.
+    """
+    # Elsewhere nothing waits inside SQLite; here only SQLite can wait for readers.
+    connection.execute(f"PRAGMA busy_timeout={READERS_END}").fetchall()
+    try:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        connection.execute("PRAGMA busy_timeout=0").fetchall()
+
+
 class LogFile:
     """Watches the size; SQLite's own checkpoints do not cut a log that somebody always reads."""
 
@@ -38,7 +57,7 @@ class LogFile:
         if self._size() > CUT_AT:
             # A reader that is in the way makes this a plain checkpoint; there is a next time.
             with suppress(sqlite3.Error):
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                cut(connection)
             self._warn(self._size())
 
     def _warn(self, size: int) -> None:

@@ -17,6 +17,7 @@ from dexnb.providers.sqlite import opening, owners
 from dexnb.providers.sqlite.boot import clock_boot
 from dexnb.providers.sqlite.failures import provider_error
 from dexnb.providers.sqlite.lane import Lane
+from dexnb.providers.sqlite.log_file import cut
 from dexnb.providers.sqlite.operations import AbandonTurn, AbandonWork, Fetch, Operation
 from dexnb.providers.sqlite.owner_file import OwnerFile
 from dexnb.providers.sqlite.place import make_private
@@ -224,4 +225,4 @@ def _leave(connection: sqlite3.Connection, number: int, newest: str) -> None:
     with suppress(sqlite3.Error):
         patiently(connection, goodbye, LAST_PATIENCE)
     with suppress(sqlite3.Error):
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        cut(connection)
