@@ -20,7 +20,18 @@ def tell(attempt: Attempt, after: AfterFailure, error: BaseException | None) -> 
 
     It is a warning, and an error when no other one follows. In a notebook only the run's telemetry
     has it, because it would stand in whatever cell runs: the Lab shows it.
+
+    What cannot be told costs no more than that: an error's own text may raise, and Python fail over
+    the lines of its code.
     """
+    try:
+        _tell(attempt, after, error)
+    except Exception as broken:  # noqa: BLE001 - the attempt's end must be written in any case
+        text = f"a failure cannot be told: {type(broken).__name__}: {broken}"
+        attempt.record("engine_error", {"error": text}, len(text))
+
+
+def _tell(attempt: Attempt, after: AfterFailure, error: BaseException | None) -> None:
     if error is not None:
         text = user_traceback(error)
         attempt.record("log", {"source": TRACEBACK, "line": text}, len(text))

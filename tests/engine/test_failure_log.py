@@ -152,3 +152,24 @@ def test_nothing_is_said_in_a_notebook(tmp_path: Path) -> None:
     """It would stand in whatever cell runs; the Lab shows it."""
     shell = "from IPython.core.interactiveshell import InteractiveShell as S; S.instance()"
     assert told(tmp_path, shell) == ""
+
+
+@with_runtime
+async def test_a_failure_that_cannot_be_told_is_retried_like_any_other(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when Python fails over the lines of code that a traceback would show."""
+
+    async def breaks(context: AsyncContext, input: Any) -> StepDecision:
+        if context.attempt == 1:
+            raise ValueError("once")
+        return graceful_complete(context.attempt)
+
+    def fails(error: BaseException) -> str:
+        raise SystemError("recursion depth mismatch")
+
+    monkeypatch.setattr("dexnb.engine.failure_log.user_traceback", fails)
+    run = await runtime.start(flow(step(breaks)), "flow")
+    assert (await finished(run)).output == 2
+    (note,) = [event for event in await run.events() if event.kind == "engine_error"]
+    assert "cannot be told: SystemError: recursion depth mismatch" in note.payload["error"]
