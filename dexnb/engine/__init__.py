@@ -12,7 +12,7 @@ from dexnb.engine.runtime import Runtime
 from dexnb.engine.session import Session
 from dexnb.engine.session_run import Run
 from dexnb.engine.stream_calls import StreamMessagesPage
-from dexnb.engine.turn import start_run, turn
+from dexnb.engine.turn import turn
 from dexnb.flow.result import FlowResult, StepCompletion
 
 __all__ = [
@@ -30,6 +30,5 @@ __all__ = [
     "Session",
     "StepCompletion",
     "StreamMessagesPage",
-    "start_run",
     "turn",
 ]

@@ -50,14 +50,6 @@ _STOPPED: dict[str, tuple[RunStatus, str]] = {
 }
 
 
-def start_run(
-    start: Start, run_id: str, *, time: float, wall: float, now: float | None = None
-) -> Commit:
-    """Give the first turn of a run."""
-    state = RunState(flow_id=start.flow_id, run_id=run_id)
-    return turn(state, [start], time=time, wall=wall, now=now)
-
-
 def turn(
     state: RunState,
     messages: Iterable[Message],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dexnb.engine import start_run, turn
+from dexnb.engine import turn
 from dexnb.model.decision import Decision, Failure, Movement
 from dexnb.model.event import Event
 from dexnb.model.history import fold
@@ -26,7 +26,8 @@ class History:
         step = start or Movement("A", {"n": 1})
         first = Start("flow", "F", {"n": 1}, step, {"knob": 2}, **more)
         self.events: list[Event] = []
-        self.commit = self._keep(start_run(first, "run", time=1.0, wall=10.0))
+        state = RunState("flow", "run")
+        self.commit = self._keep(turn(state, [first], time=1.0, wall=10.0))
 
     def take(self, *messages: Message) -> Commit:
         """Apply one turn."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dexnb.engine import start_run, turn
+from dexnb.engine import turn
 from dexnb.model.decision import Decision, Failure, Movement
 from dexnb.model.event import Event
 from dexnb.model.history import fold
@@ -51,7 +51,7 @@ def test_after_every_turn_the_state_is_the_fold_of_all_events(
 ) -> None:
     """Whatever arrives in whatever order, history and stored state tell the same."""
     start = Start("flow", "F", None, Movement("A") if with_start else None)
-    commit = start_run(start, "run", time=0.0, wall=0.0)
+    commit = turn(RunState(start.flow_id, "run"), [start], time=0.0, wall=0.0)
     events: list[Event] = list(commit.events)
     queued = {item.step_execution_id for item in commit.work_items}
 
@@ -79,7 +79,7 @@ def test_after_every_turn_the_state_is_the_fold_of_all_events(
 def test_how_messages_are_cut_into_turns_makes_no_difference(sent: list[Message]) -> None:
     """One turn of all messages gives the state that one turn for each gives."""
     start = Start("flow", "F", None, Movement("A"))
-    first = start_run(start, "run", time=0.0, wall=0.0).state
+    first = turn(RunState(start.flow_id, "run"), [start], time=0.0, wall=0.0).state
 
     at_once = turn(RunState.from_text(first), sent, time=1.0, wall=1.0)
     text = first
