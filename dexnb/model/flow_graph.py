@@ -10,8 +10,30 @@ from typing import Any, Literal
 
 from dexnb.errors import DocumentError
 
-NodeKind = Literal["step", "timeout_handler", "decision", "decision_dispatch", "stream", "unknown"]
-EdgeKind = Literal["transition", "failure_transition", "resource_write"]
+NodeKind = Literal[
+    "step",
+    "timeout_handler",
+    "rpc",
+    "wait",
+    "wait_dispatch",
+    "decision",
+    "decision_dispatch",
+    "attribute",
+    "channel",
+    "stream",
+    "subflow",
+    "unknown",
+]
+EdgeKind = Literal[
+    "transition",
+    "failure_transition",
+    "wait_condition",
+    "resource_read",
+    "resource_write",
+    "resource_publish",
+    "resource_lock",
+    "subflow",
+]
 Severity = Literal["error", "warning"]
 
 SCHEMA_VERSION = "1.0"
@@ -25,6 +47,7 @@ class Diagnostic:
     severity: Severity
     message: str
     line: int = 0
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +93,28 @@ class Node:
     """A part of the picture.
 
     Args:
-        id: `step:NAME`, `decision:step:NAME:N` (the N-th decision in the Step's source),
-            `decision-dispatch:step:NAME`, `resource:stream:NAME`, `unknown:step:NAME` (a Step that
-            is not registered) or `unknown:step:NAME?` (what Step NAME does there cannot be told).
+        id: `step:NAME`, `rpc:NAME`, `decision:OWNER:N` (the N-th decision in the source of a Step
+            or RPC, by its id), `decision-dispatch:OWNER`, `wait:step:NAME:N`,
+            `wait-dispatch:step:NAME`, `resource:KIND:NAME` for Attributes, Channels and Streams,
+            `subflow:FLOW`, `unknown:step:NAME` (a Step that is not registered) or
+            `unknown:step:NAME?` (what Step NAME does there cannot be told).
         kind: What it is.
         name: What stands on it.
-        parentId: The Step whose frame holds it.
+        parentId: The Step or RPC whose frame holds it.
         start: Whether it is the start Step.
         condition: The guards that lead to it, as text.
-        decision: `{"type": ..., "targets": [node ids]}` for decision cards.
+        decision: `{"type": ..., "targets": [node ids], "checkedChannels": [node ids],
+            "cancellations": [{"stepId": ..., "scope": "all" | "siblings"}]}` for decision cards.
+        wait: `{"type": "anyOf" ..., "conditions": [{"kind": "timer" | "channel" | "subflow" |
+            "unknown", "label": ..., "resourceId": ..., "subFlowId": ..., "expression": ...}]}` for
+            wait cards.
+        resource: `{"valueType": ..., "map": bool}` for Attributes, Channels and Streams.
         settings: A Step's StepSettings as JSON.
         given: The options that the Step sets itself.
         constants: What feeds its sleeps, its call timeouts and its options.
         timings: Those durations themselves, literals too.
         waits: What its wait_for waits for, as far as the source tells.
+        path: Its file's name; empty for a cell, and where it is the graph's own.
         line: In its file or cell, for views; ids with lines appear in exports only.
         column: The same.
     """
@@ -95,11 +126,14 @@ class Node:
     start: bool = False
     condition: str = ""
     decision: dict[str, Any] | None = None
+    wait: dict[str, Any] | None = None
+    resource: dict[str, Any] | None = None
     settings: dict[str, Any] | None = None
     given: tuple[str, ...] = ()
     constants: tuple[Constant, ...] = ()
     timings: tuple[Timing, ...] = ()
     waits: tuple[str, ...] = ()
+    path: str = ""
     line: int = 0
     column: int = 0
 
@@ -109,11 +143,10 @@ class Edge:
     """A way from one node to another, by their ids.
 
     Args:
-        id: `transition:FROM:TO`, `failure_transition:FROM:TO` or `resource_write:FROM:STREAM`, with
-            the names; between two Steps there is one of a kind.
+        id: `KIND:FROM:TO` with the names; between two nodes there is one of a kind.
         kind: What it is.
-        source: A Step's node id.
-        target: A Step's, a Stream's or an unknown node's id.
+        source: A Step's or an RPC's node id.
+        target: A Step's, a resource's, a SubFlow's or an unknown node's id.
         label: What stands on it.
         condition: The guards of the decisions that take it, as text.
     """
