@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+from dataclasses import replace
 from pathlib import Path
 
 from dexnb.graph.frames import Frame
@@ -25,6 +26,12 @@ def place_of(node: ast.AST, frame: Frame) -> Place:
         end_line=end,
         end_column=characters(file, end, getattr(node, "end_col_offset", None) or 0),
     )
+
+
+def insertion(node: ast.AST, frame: Frame) -> Place:
+    """Give the empty place before a node."""
+    place = place_of(node, frame)
+    return replace(place, end_line=place.line, end_column=place.column)
 
 
 def _head(node: ast.AST, file: str) -> ast.AST:

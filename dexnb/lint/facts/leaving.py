@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-Way = Literal["falls", "continues", "leaves"]
+Way = Literal["falls", "continues", "leaves", "raises"]
 Ways = frozenset[Way]
 
 _FALLS: Ways = frozenset({"falls"})
 _NONE: Ways = frozenset()
+_OUT: Ways = frozenset({"leaves", "raises"})
 
 
 def leaves(statements: Sequence[ast.stmt]) -> bool:
@@ -68,7 +69,9 @@ def _of_statement(node: ast.stmt, marked: Callable[[ast.AST], bool]) -> Ways:
 def _of_plain(node: ast.stmt) -> Ways:
     if isinstance(node, ast.Continue):
         return frozenset({"continues"})
-    if isinstance(node, ast.Return | ast.Raise | ast.Break):
+    if isinstance(node, ast.Raise):
+        return frozenset({"raises"})
+    if isinstance(node, ast.Return | ast.Break):
         return frozenset({"leaves"})
     return _FALLS
 
@@ -93,9 +96,9 @@ def _of_loop(
         return _NONE
     endless = isinstance(node, ast.While) and isinstance(head, ast.Constant) and bool(head.value)
     if not endless:
-        return _FALLS | (ways_without(node.body, marked) & {"leaves"})
-    inner = ways_without(node.body, marked)
-    return _FALLS if _breaks(node.body) else frozenset(inner & {"leaves"})
+        return _FALLS | (ways_without(node.body, marked) & _OUT)
+    inner = ways_without(node.body, marked) & _OUT
+    return inner | _FALLS if _breaks(node.body) else inner
 
 
 def _breaks(statements: Sequence[ast.stmt]) -> bool:

@@ -9,7 +9,9 @@ from typing import Literal
 
 from dexnb.graph.frames import Frame
 
-AroundKind = Literal["loop", "try", "handler", "finally", "with", "guard", "call", "bound", "thread"]
+AroundKind = Literal[
+    "loop", "try", "handler", "finally", "with", "guard", "call", "bound", "task", "thread"
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -19,7 +21,7 @@ class Around:
     Args:
         kind: `try` is its body alone; `guard` a test that was passed or failed on the way; `call`
             the call of the helper that the rest is in; `bound` a call that limits the time of what
-            it is given; `thread` one that runs it in a thread.
+            it is given, `task` one that runs it beside, `thread` one that runs it in a thread.
         node: It.
         frame: The function that it is of.
         passed: Whether a guard's test was passed.

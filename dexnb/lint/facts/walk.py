@@ -12,7 +12,7 @@ from dexnb.lint.facts.following import follow, threaded
 from dexnb.lint.facts.kinds import kind_of
 from dexnb.lint.facts.leaving import leaves
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
-from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot, Spot, Trail
+from dexnb.lint.facts.spots import Around, AroundKind, CallKind, CallSpot, LoopSpot, Spot, Trail
 
 MOST_SPOTS = 20_000
 """Places after which the rest is left out: no code may stall the linter."""
@@ -162,8 +162,9 @@ class _Walker:
         origin = origin_of(node.func, frame)
         combines = last_of(origin) in _WAITS_FOR and top_of(origin) in ("asyncio", "anyio")
         inner = around
-        if combines and last_of(origin) == "wait_for":
-            inner = (*around, Around("bound", node, frame))
+        if combines:
+            kind: AroundKind = "bound" if last_of(origin) == "wait_for" else "task"
+            inner = (*around, Around(kind, node, frame))
         for child in (*node.args, *(keyword.value for keyword in node.keywords)):
             self._inside(child, frame, inner, awaited=combines)
         made = threaded(node, frame)
