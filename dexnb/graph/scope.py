@@ -11,6 +11,8 @@ import inspect
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final
 
+from dexnb.graph.opaque import Opaque
+
 
 class _Unknown:
     def __repr__(self) -> str:
@@ -41,6 +43,9 @@ class Scope:
 
     def name(self, name: str) -> Any:
         """Give what a name stands for; a local variable's value is not known here."""
+        return known(self._held(name))
+
+    def _held(self, name: str) -> Any:
         if name == self._self:
             return self.owner
         if name in self.locals:
@@ -92,8 +97,17 @@ def cell_value(cell: CellType) -> Any:
         return UNKNOWN
 
 
+def known(value: Any) -> Any:
+    """Give a value, `UNKNOWN` for one that source text only names."""
+    return UNKNOWN if isinstance(value, Opaque) else value
+
+
 def attribute_of(base: Any, name: str) -> Any:
     """Give an attribute without running a descriptor."""
+    return known(_attribute_of(base, name))
+
+
+def _attribute_of(base: Any, name: str) -> Any:
     if base is UNKNOWN:
         return UNKNOWN
     if isinstance(base, ModuleType):
@@ -119,6 +133,6 @@ def _item_of(base: Any, key: Any) -> Any:
     if key is UNKNOWN or type(base) not in (dict, list, tuple):
         return UNKNOWN
     try:
-        return base[key]
+        return known(base[key])
     except (LookupError, TypeError):
         return UNKNOWN

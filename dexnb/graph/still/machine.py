@@ -1,0 +1,168 @@
+"""`Machine`: the parts of the interpreter, what they share, and its bounds."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, Final
+
+from dexnb.errors import DexnbError
+from dexnb.graph.opaque import Opaque
+from dexnb.graph.source import written
+from dexnb.graph.still.annotations import Annotations
+from dexnb.graph.still.calls import Calls
+from dexnb.graph.still.classes import Classes
+from dexnb.graph.still.definitions import Definitions
+from dexnb.graph.still.expressions import Expressions
+from dexnb.graph.still.functions import Functions
+from dexnb.graph.still.imports import Imports
+from dexnb.graph.still.instances import Instances
+from dexnb.graph.still.names import Module, Names
+from dexnb.graph.still.neighbours import MOST_FILES, Neighbours, named
+from dexnb.graph.still.problem import ProblemKind, SourceProblem
+from dexnb.graph.still.records import Records
+from dexnb.graph.still.statements import Statements
+from dexnb.graph.still.text import UnreadableText, read_text
+from dexnb.graph.still.unit import NotParsed, Unit, parse_unit
+
+MOST_WORK: Final = 200_000
+"""Expressions that are worked out for one text; no definition needs a tenth of it."""
+
+
+class Exhausted(Exception):
+    """A text asks for more work than any definition needs."""
+
+
+class Machine:
+    """Works out what texts define; runs nothing of them.
+
+    Args:
+        neighbours: Finds the files beside a text, which its imports may name.
+    """
+
+    def __init__(self, neighbours: Neighbours) -> None:
+        """Put the parts together."""
+        self.neighbours = neighbours
+        self.annotations = Annotations(self)
+        self.calls = Calls(self)
+        self.classes = Classes(self)
+        self.definitions = Definitions(self)
+        self.expressions = Expressions(self)
+        self.functions = Functions(self)
+        self.imports = Imports(self)
+        self.instances = Instances(self)
+        self.records = Records(self)
+        self.statements = Statements(self)
+        self._near: dict[Path, Module | None] = {}
+        self._bare: list[Module] = []
+        self._loaded = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with another text."""
+        self.problems: list[SourceProblem] = []
+        self.about = ("", "")
+        self.work = 0
+        self.depth = 0
+        self._loaded = 0
+
+    def value(self, expression: ast.expr, names: Names) -> Any:
+        """Work an expression out; `Opaque` for what cannot be told.
+
+        Raises:
+            Exhausted: The text has used up its work.
+            DexnbError: A definition refuses what it is given.
+        """
+        self.work += 1
+        if self.work > MOST_WORK:
+            raise Exhausted
+        return self.expressions.value(expression, names)
+
+    def note(
+        self, kind: ProblemKind, message: str, names: Names, node: Any, field: str = ""
+    ) -> None:
+        """Add a problem, once."""
+        flow, step = self.about
+        problem = SourceProblem(kind, message, names.unit.place(node), flow, step, field)
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    @staticmethod
+    def truth(value: Any) -> bool | None:
+        """Tell what a condition says; None where it cannot be told."""
+        if type(value) in _TRUE_BY_VALUE:
+            return bool(value)
+        return True if isinstance(value, type) else None
+
+    def follow(self, unit: Unit, module: Module) -> None:
+        """Follow a file's or a cell's statements."""
+        names = Names(module.namespace, "module", module, unit)
+        if module not in self._bare:
+            self._bare.append(module)
+        try:
+            self.statements.run(unit.tree.body, names)
+            self._makers(module)
+        except Exhausted:
+            message = "it asks for more work than definitions need: the rest of it is not read"
+            self.note("cannot-tell", message, names, None)
+
+    def _makers(self, module: Module) -> None:
+        """Follow functions that define classes and that nobody has called, for those classes."""
+        for value in tuple(module.namespace.values()):
+            body = written(value) if isinstance(value, FunctionType) else None
+            if body is None or id(value) in module.made or value.__globals__ is not module.namespace:
+                continue
+            module.made.add(id(value))
+            if any(isinstance(node, ast.ClassDef) for node in ast.walk(body.tree)):
+                before = len(module.classes)
+                try:
+                    self.calls.outcomes(value, [], {})
+                except DexnbError:
+                    del module.classes[before:]
+
+    def load(self, name: str, near: Module) -> Module | None:
+        """Give a module beside another one, or None."""
+        if not near.path and near.name != "__main__":
+            return None
+        file = self.neighbours.find(name, Path(near.path or ".").absolute())
+        if file is None:
+            return None
+        if file not in self._near and self._loaded < MOST_FILES:
+            self._loaded += 1
+            self._near[file] = None
+            self._near[file] = self._read(file, name)
+        return self._near.get(file)
+
+    def _read(self, file: Path, name: str) -> Module | None:
+        if file.is_dir():
+            return Module(name, name, str(file / "__init__.py"))
+        found, package = named(file)
+        module = Module(found or name, package, str(file))
+        self._near[file] = module
+        around = self.problems, self.about, self.work, self.depth
+        self.problems, self.about, self.work, self.depth = [], ("", ""), 0, 0
+        try:
+            self.follow(parse_unit(read_text(file), str(file)), module)
+        except (UnreadableText, NotParsed):
+            return None
+        finally:
+            self.problems, self.about, self.work, self.depth = around
+        return module
+
+    def exported(self, module: ModuleType) -> Any:
+        """Give the `__all__` of a module that was made of text."""
+        for each in self._near.values():
+            if each is not None and each.object is module:
+                return each.exported
+        return None
+
+    def finish(self) -> None:
+        """Give classes and methods their annotations, once all names are there."""
+        for module in self._bare:
+            for class_ in module.classes:
+                self.classes.annotate(class_)
+        self._bare = []
+
+
+_TRUE_BY_VALUE = (str, int, float, bool, bytes, type(None), list, tuple, dict, set, frozenset)

@@ -1,0 +1,10 @@
+"""Looks for what goes wrong in polling Flows, without running any of their work."""
+
+from __future__ import annotations
+
+from dexnb.lint.registry import explain, rules
+from dexnb.lint.rule import Rule
+from dexnb.lint.runner import lint_flow
+from dexnb.lint.settings import LintSettings
+
+__all__ = ["LintSettings", "Rule", "explain", "lint_flow", "rules"]

@@ -1,0 +1,69 @@
+"""Calls that hold up the loop that they are made on."""
+
+from __future__ import annotations
+
+from dexnb.lint.facts.origin import last_of, top_of
+
+_PACKAGES = frozenset(
+    """MySQLdb boto3 botocore cx_Oracle docker ftplib googleapiclient imaplib kubernetes ldap3
+    mysql oracledb paramiko pika pip polling polling2 poplib psycopg psycopg2 pymongo pymssql
+    pymysql pyodbc redis requests selenium smtplib snowflake sqlite3 suds twilio urllib urllib3
+    xmlrpc zeep""".split()
+)
+_ASYNC = ("asyncio", "aio", "Async", "async")
+_CALLS = frozenset(
+    {
+        ("builtins", "input"),
+        ("http", "getresponse"),
+        ("http", "request"),
+        ("os", "popen"),
+        ("os", "system"),
+        ("os", "wait"),
+        ("os", "waitpid"),
+        ("socket", "accept"),
+        ("socket", "connect"),
+        ("socket", "create_connection"),
+        ("socket", "getaddrinfo"),
+        ("socket", "gethostbyname"),
+        ("socket", "recv"),
+        ("socket", "sendall"),
+        ("subprocess", "call"),
+        ("subprocess", "check_call"),
+        ("subprocess", "check_output"),
+        ("subprocess", "communicate"),
+        ("subprocess", "getoutput"),
+        ("subprocess", "run"),
+        ("subprocess", "wait"),
+        ("time", "sleep"),
+        ("dexnb", "sleep_blocking"),
+        ("concurrent", "result"),
+        ("threading", "join"),
+        ("threading", "wait"),
+        ("queue", "join"),
+    }
+)
+_HTTPX = frozenset(
+    "delete get head options patch post put request send stream".split()
+)
+_MAKES = frozenset(
+    """Session client resource session cursor Client MongoClient Redis Row connect_ex register
+    adapters quote unquote quote_plus urlencode urlparse urljoin parse from_url register_adapter
+    row_factory get_waiter database_url Request exceptions""".split()
+)
+
+
+def is_blocking(origin: str) -> bool:
+    """Tell a call that is known to wait for somebody without giving the loop back.
+
+    Args:
+        origin: Its dotted name.
+    """
+    top, last = top_of(origin), last_of(origin)
+    if (top, last) in _CALLS:
+        return True
+    parts = origin.replace("()", "").split(".")
+    if any(part.startswith(_ASYNC) for part in parts[1:]):
+        return False
+    if top == "httpx":
+        return last in _HTTPX
+    return top in _PACKAGES and last not in _MAKES and not last[:1].isupper()

@@ -1,0 +1,76 @@
+"""DX104 unbounded-call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from dexnb.graph.redact import code_text
+from dexnb.lint.facts.bounds import is_bounded
+from dexnb.lint.facts.kinds import OUTSIDE
+from dexnb.lint.facts.origin import top_of
+from dexnb.lint.facts.spots import CallKind, CallSpot
+from dexnb.lint.facts.step import StepSubject
+from dexnb.lint.rule import Remark, rule
+
+
+@rule("DX104", "unbounded-call", "warning")
+def unbounded_call(step: StepSubject) -> Iterator[Remark]:
+    """A call of another system has no timeout of its own.
+
+    What:
+        A Step waits for somebody else's answer without saying for how long. A timeout around the
+        whole loop does not count: it bounds the wait and not the call. In loops that wait for
+        nothing (pages, rows, messages) calls are not judged.
+
+    Why:
+        A connection that hangs looks like a Step that works, until the heartbeat timeout fails the
+        whole attempt; and the window rule can promise nothing about a call without a limit.
+
+    Instead:
+        Bound each call, by less than the heartbeat timeout leaves::
+
+            async with asyncio.timeout(CALL_TIMEOUT.total_seconds()):
+                job = await self._jobs.status(input)
+    """
+    for method in step.methods:
+        loops = {poll.loop.loop: poll for poll in method.polls}
+        for call in method.calls(CallKind.FOREIGN, CallKind.HIDDEN):
+            around = [each for each in call.around if each.kind == "loop"]
+            if around and around[-1] not in loops:
+                continue
+            asked = bool(around) and call in loops[around[-1]].asks
+            bounded = is_bounded(call, call.within(around[-1]) if around else None)
+            if bounded == "yes" or not _is_judged(call, asked=asked):
+                continue
+            sure = call.kind is CallKind.FOREIGN and _is_sure(call) and bounded == "no"
+            text = code_text(call.call.func, 60)
+            yield Remark(
+                call.node,
+                call.frame,
+                f"{text} may take for ever: nothing limits how long this call may take"
+                if sure
+                else f"it cannot be told whether {text} has a timeout of its own",
+                "put it under asyncio.timeout(...), or give the client a timeout",
+                verdict="found" if sure else "cannot tell",
+            )
+
+
+def _is_judged(call: CallSpot, *, asked: bool) -> bool:
+    """Tell a call that goes out of the process for certain, or is what a poll asks."""
+    if call.kind is CallKind.HIDDEN:
+        return asked
+    return asked or call.awaited or _goes_out(call)
+
+
+def _is_sure(call: CallSpot) -> bool:
+    return call.awaited or _goes_out(call)
+
+
+def _goes_out(call: CallSpot) -> bool:
+    top = top_of(call.origin)
+    return top in _CLIENTS or (top in OUTSIDE - _SHORT and isinstance(call.call, ast.Call))
+
+
+_SHORT = frozenset({"sqlite3", "socket", "ssl", "dbm"})
+_CLIENTS = frozenset({"requests", "urllib3"})
