@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from dexnb.lint.paths import LintReport, lint_paths
 from dexnb.lint.registry import explain, rules
 from dexnb.lint.rule import Rule
 from dexnb.lint.runner import lint_flow
 from dexnb.lint.settings import LintSettings
 
-__all__ = ["LintSettings", "Rule", "explain", "lint_flow", "rules"]
+__all__ = [
+    "LintReport",
+    "LintSettings",
+    "Rule",
+    "explain",
+    "lint_flow",
+    "lint_paths",
+    "rules",
+]

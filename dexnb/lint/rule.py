@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.step import FlowSubject, StepSubject
-from dexnb.lint.places import place_of
+from dexnb.lint.ignores import read_ignores
+from dexnb.lint.places import place_of, text_of
 from dexnb.model.finding import Finding, FindingSeverity, Fix, Place, Verdict
 
 
@@ -24,13 +25,14 @@ class Remark:
     """What a rule says about one place, before the rule's own name is put to it.
 
     Args:
-        node: Where.
+        node: Where; None for what is in no function.
         frame: The function that it is of.
         message: What is wrong there.
         hint: What to do instead.
         verdict: Whether it was found, or could not be told.
         severity: How much it matters, where not as much as the rule says.
         fix: Edits that are safe to apply.
+        place: Where, for what is in no function.
     """
 
     node: ast.AST | None
@@ -40,6 +42,7 @@ class Remark:
     verdict: Verdict = "found"
     severity: FindingSeverity | None = None
     fix: Fix | None = None
+    place: Place = Place()
 
 
 Check = Callable[[Any], Iterator[Remark]]
@@ -75,9 +78,12 @@ class Rule:
         flow = subject.of.flow if isinstance(subject, StepSubject) else subject.flow
         node_id = subject.node_id if isinstance(subject, StepSubject) else ""
         for remark in self.check(subject):
-            place = Place()
+            place = remark.place
             if remark.node is not None and remark.frame is not None:
                 place = place_of(remark.node, remark.frame)
+                text = "\n".join(line.rstrip("\n") for line in text_of(remark.frame)[2])
+                if read_ignores(text).silences(place.line, self.code, self.name):
+                    continue
             yield Finding(
                 self.code,
                 self.name,

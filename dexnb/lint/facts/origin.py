@@ -7,7 +7,9 @@ from types import ModuleType
 from typing import Any
 
 from dexnb.graph.frames import Frame
-from dexnb.graph.scope import UNKNOWN
+from dexnb.graph.opaque import Opaque, called
+from dexnb.graph.scope import UNKNOWN, cell_value
+from dexnb.graph.scope import _attribute_of as raw_attribute_of
 from dexnb.lint.facts.bindings import bindings_of
 
 DEEPEST = 12
@@ -17,8 +19,8 @@ DEEPEST = 12
 def origin_of(expression: ast.expr, frame: Frame, depth: int = 0) -> str:
     """Give the dotted name of what an expression stands for, or an empty text.
 
-    The result of a call is written `requests.Session()`, and a method of it
-    `requests.Session().get`; so is an object whose class is known.
+    The result of a call is written `boto3.client()`, and a method of it `boto3.client().wait`; an
+    object of a class has the name of the class, `requests.Session`.
     """
     if depth > DEEPEST:
         return ""
@@ -28,17 +30,43 @@ def origin_of(expression: ast.expr, frame: Frame, depth: int = 0) -> str:
         case ast.Name(id=name):
             return _of_name(name, frame, depth)
         case ast.Attribute(value=base, attr=attribute):
-            module = frame.scope.look(base)
-            if isinstance(module, ModuleType):
-                return f"{module.__name__}.{attribute}"
-            known = _of_value(frame.scope.look(expression))
+            held = held_by(base, frame)
+            if isinstance(held, ModuleType):
+                return f"{held.__name__}.{attribute}"
+            known = _of_value(held_by(expression, frame))
             before = known or origin_of(base, frame, depth + 1)
             return known or (f"{before}.{attribute}" if before else "")
         case ast.Call(func=function):
-            called = origin_of(function, frame, depth + 1)
-            return f"{called}()" if called else ""
+            made = origin_of(function, frame, depth + 1)
+            return called(made) if made else ""
         case _:
-            return _of_value(frame.scope.look(expression))
+            return _of_value(held_by(expression, frame))
+
+
+def held_by(expression: ast.expr, frame: Frame) -> Any:
+    """Give the object behind an expression, also one that source text only names."""
+    match expression:
+        case ast.Name(id=name):
+            return _held(name, frame)
+        case ast.Attribute(value=base, attr=attribute):
+            held = held_by(base, frame)
+            if isinstance(held, Opaque):
+                return held.attribute(attribute)
+            return raw_attribute_of(held, attribute)
+        case _:
+            return frame.scope.look(expression)
+
+
+def _held(name: str, frame: Frame) -> Any:
+    scope = frame.scope
+    known = scope.name(name)
+    if known is not UNKNOWN or name in scope.locals:
+        return known
+    code = scope.function.__code__
+    cells = dict(zip(code.co_freevars, scope.function.__closure__ or (), strict=True))
+    if name in cells:
+        return cell_value(cells[name])
+    return scope.function.__globals__.get(name, UNKNOWN)
 
 
 def _of_name(name: str, frame: Frame, depth: int) -> str:
@@ -49,7 +77,7 @@ def _of_name(name: str, frame: Frame, depth: int) -> str:
     if name in frame.arguments:
         expression, caller = frame.arguments[name]
         return origin_of(expression, caller, depth + 1)
-    value = frame.scope.name(name)
+    value = _held(name, frame)
     if value is not UNKNOWN or frame.outer is None:
         return _of_value(value) or _of_annotation(name, frame)
     return _of_name(name, frame.outer, depth + 1)
@@ -60,8 +88,8 @@ def _of_annotation(name: str, frame: Frame) -> str:
     arguments = frame.tree.args
     for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         if parameter.arg == name and parameter.annotation is not None:
-            made = _of_value(frame.scope.look(parameter.annotation))
-            return f"{made}()" if made else ""
+            made = _of_value(held_by(parameter.annotation, frame))
+            return called(made) if made else ""
     return ""
 
 
@@ -70,13 +98,13 @@ def _of_value(value: Any) -> str:
         return ""
     if isinstance(value, ModuleType):
         return value.__name__
-    if isinstance(getattr(value, "origin", None), str) and type(value).__name__ == "Opaque":
-        return str(value.origin)
+    if isinstance(value, Opaque):
+        return value.origin
     named = getattr(type(value), "__qualname__", "")
     if isinstance(value, type) or callable(value) and hasattr(value, "__qualname__"):
         module, name = getattr(value, "__module__", None), value.__qualname__
         return f"{module}.{name}" if module else f"builtins.{name}"
-    return f"{type(value).__module__}.{named}()"
+    return called(f"{type(value).__module__}.{named}")
 
 
 def top_of(origin: str) -> str:

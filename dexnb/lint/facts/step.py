@@ -24,15 +24,17 @@ class FlowSubject:
     Args:
         flow: It, as a registry keeps it.
         settings: What the linter was told.
+        given: Its graph, where it has been read already.
     """
 
     flow: RegisteredFlow
     settings: LintSettings
+    given: FlowGraph | None = None
 
     @cached_property
     def graph(self) -> FlowGraph:
         """Its graph."""
-        return read_graph(self.flow)
+        return self.given or read_graph(self.flow)
 
     @cached_property
     def steps(self) -> tuple[StepSubject, ...]:
