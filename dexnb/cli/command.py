@@ -11,6 +11,8 @@ from typing import TextIO
 
 from dexnb._version import __version__
 from dexnb.cli.exits import INTERRUPTED, UNREAD, USAGE
+from dexnb.cli.lint.options import ABOUT as LINT
+from dexnb.cli.lint.options import add_options as add_lint_options
 from dexnb.cli.worker.options import ABOUT as WORKER
 from dexnb.cli.worker.options import add_options as add_worker_options
 from dexnb.clock import LONGEST, Clock
@@ -49,6 +51,10 @@ def _do(options: argparse.Namespace) -> int:
         from dexnb.cli.doctor import doctor
 
         return doctor(options.folder)
+    if options.command == "lint":
+        from dexnb.cli.lint.command import lint
+
+        return lint(options)
     if options.command == "worker":
         from dexnb.cli.worker.parent import worker
 
@@ -82,6 +88,14 @@ def make_parser() -> argparse.ArgumentParser:
             "worker",
             help="serve Flows from a store, with several processes",
             description=WORKER,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+    add_lint_options(
+        commands.add_parser(
+            "lint",
+            help="look for what goes wrong in polling Flows",
+            description=LINT,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )

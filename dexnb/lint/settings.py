@@ -8,6 +8,8 @@ from typing import Literal
 from dexnb.model.budget import MARGIN
 from dexnb.model.settings import MINIMUM_HEARTBEAT_TIMEOUT
 
+Target = Literal["dexnb", "dex"]
+
 
 @dataclass(frozen=True, slots=True)
 class LintSettings:
@@ -25,7 +27,7 @@ class LintSettings:
     minimum_heartbeat: float = MINIMUM_HEARTBEAT_TIMEOUT
     selected: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
-    target: Literal["dexnb", "dex"] = "dexnb"
+    target: Target = "dexnb"
 
     def asks(self, code: str, name: str) -> bool:
         """Tell whether a rule is to be asked."""
