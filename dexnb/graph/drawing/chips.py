@@ -21,7 +21,7 @@ def settings_chips(node: Node) -> Block | None:
     settings: dict[str, Any] = node.settings or {}
     if not settings:
         return None
-    words = _words(settings)
+    words = settings_words(settings)
     widths = [text_width(word, _SIZE) + 2 * _PAD for word in words]
 
     def draw(x: float, y: float, _width: float) -> str:
@@ -36,7 +36,8 @@ def settings_chips(node: Node) -> Block | None:
     return titled(Block(_HEIGHT, width, draw), settings_text(settings))
 
 
-def _words(settings: dict[str, Any]) -> list[str]:
+def settings_words(settings: dict[str, Any]) -> list[str]:
+    """Give a Step's settings as short words."""
     retry = settings["retry"]
     tries = retry["maximum_attempts"]
     words = [

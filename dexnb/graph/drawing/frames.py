@@ -60,12 +60,12 @@ def _body(parts: Parts, node: Node) -> Iterator[Block]:
         yield chips
     inner = parts.inner.get(node.id, ())
     if "waits" in parts.layers:
-        yield from _waits(parts, node, inner)
+        yield from _waits(node, inner)
     decisions = [decision_card(card, parts.name) for card in _of(inner, "decision")]
     if decisions:
         yield gap(8)
         yield choice(decisions, asked=bool(_of(inner, "decision_dispatch")))
-    rows = [_uses(verb, nodes) for verb, _, nodes in used(parts, node.id)]
+    rows = [_uses(verb, nodes) for verb, nodes in used(parts, node.id)]
     if rows:
         yield gap(6)
         yield from rows
@@ -75,7 +75,7 @@ def _of(inner: Sequence[Node], kind: str) -> list[Node]:
     return [node for node in inner if node.kind == kind]
 
 
-def _waits(parts: Parts, node: Node, inner: Sequence[Node]) -> Iterator[Block]:
+def _waits(node: Node, inner: Sequence[Node]) -> Iterator[Block]:
     words = "waits" if node.waits == ("waits",) else f"waits for {', '.join(node.waits)}"
     cards = [wait_card(card) for card in _of(inner, "wait")]
     if cards:

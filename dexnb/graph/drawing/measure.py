@@ -22,10 +22,13 @@ _BOLD = (
     "46 84 50 50 67 72 59 72 68 44 72 71 34 34 67 34 104 71 69 72 72 49 60 48 71 65 92 65 65 58 71 "
     "37 71 84"
 )
-_WIDTHS: dict[Face, dict[str, float]] = {
-    face: {chr(32 + at): int(width) / 100 for at, width in enumerate(table.split())}
-    for face, table in (("sans", _SANS), ("bold", _BOLD))
-}
+
+
+def _table(widths: str) -> dict[str, float]:
+    return {chr(32 + at): int(width) / 100 for at, width in enumerate(widths.split())}
+
+
+_WIDTHS: dict[Face, dict[str, float]] = {"sans": _table(_SANS), "bold": _table(_BOLD)}
 _OTHER: dict[Face, float] = {"sans": 0.66, "bold": 0.74, "mono": 0.61}
 _WIDE = 1.04
 _MOST_LETTERS = 400

@@ -119,15 +119,14 @@ def _hidden(edge: Edge, layers: frozenset[str]) -> bool:
     return edge.kind == "failure_transition" and "failures" not in layers
 
 
-def used(parts: Parts, box: str) -> Iterator[tuple[str, str, list[Node]]]:
-    """Give what a box does with resources: the verb, the resources' kind, and which they are."""
-    rows: dict[tuple[str, str], list[Node]] = {}
+def used(parts: Parts, box: str) -> Iterator[tuple[str, list[Node]]]:
+    """Give what a box does with resources: the verb, and which they are."""
+    rows: dict[str, list[Node]] = {}
     told = {node.kind for node in parts.inner.get(box, ())} if "waits" in parts.layers else set()
     for verb, node in parts.uses.get(box, ()):
         if verb == _VERBS["wait_condition"] and "wait" in told:
             continue
         kind = resource_kind(node)
         if RESOURCES.get(kind, "streams") in parts.layers:
-            rows.setdefault((verb, kind), []).append(node)
-    for (verb, kind), nodes in rows.items():
-        yield verb, kind, nodes
+            rows.setdefault(verb, []).append(node)
+    yield from rows.items()

@@ -13,8 +13,8 @@ from dexnb.graph.layout.grid import Grid, make_grid
 from dexnb.graph.layout.heights import find_heights, find_ports
 from dexnb.graph.layout.order import put_in_order
 from dexnb.graph.layout.ranks import backward, ranks
-from dexnb.graph.layout.straight import straighten
 from dexnb.graph.layout.routes import LANE, Plan, far_routes, near_route
+from dexnb.graph.layout.straight import straighten
 
 __all__ = ["Box", "Layout", "Link", "Route", "Size", "arrange", "lay_out"]
 

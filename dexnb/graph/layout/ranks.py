@@ -25,8 +25,8 @@ def backward(names: Sequence[str], pairs: Iterable[Pair], start: str) -> set[Pai
         on_path = {root}
         while path:
             name, rest = path[-1]
-            target = next(rest, None)
-            if target is None:
+            target = next(rest, "")
+            if not target:
                 path.pop()
                 on_path.discard(name)
                 done.add(name)
