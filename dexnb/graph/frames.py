@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -125,6 +126,12 @@ def read_frame(
     return Frame(source.tree, scope, walk_paths(source.tree), depth)
 
 
+def file_of(frame: Frame) -> str:
+    """Name a function's file without its folder; a cell has none, whatever its name says."""
+    file = Path(frame.scope.function.__code__.co_filename)
+    return file.name if file.is_file() else ""
+
+
 def reachable(frame: Frame) -> Iterator[Frame]:
     """Give a frame and those of the helpers that it calls, each function once."""
     seen: set[Tree | FunctionType] = set()
@@ -138,6 +145,16 @@ def reachable(frame: Frame) -> Iterator[Frame]:
         yield current
         found = (current.follow(call) for call in current.calls())
         waiting.extend(each for each in found if each is not None)
+
+
+def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """Give an argument by its name or its place, if it is given plainly."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position < len(call.args) and not isinstance(call.args[position], ast.Starred):
+        return call.args[position]
+    return None
 
 
 def _is_super(expression: ast.expr) -> bool:

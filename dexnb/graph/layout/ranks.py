@@ -1,0 +1,58 @@
+"""How far from the start each box stands: topological generations, once no link leads back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import networkx as nx
+
+Pair = tuple[str, str]
+
+
+def backward(names: Sequence[str], pairs: Iterable[Pair], start: str) -> set[Pair]:
+    """Give the pairs that lead back to a box on the path to it, and all that lead to the start.
+
+    Seen from the start. What is left without them has no circle. Written without recursion: a
+    chain of boxes may be longer than Python's stack.
+    """
+    targets: dict[str, list[str]] = {name: [] for name in names}
+    for source, target in pairs:
+        targets[source].append(target)
+    found: set[Pair] = set()
+    done: set[str] = set()
+    for root in ([start] if start in targets else []) + list(names):
+        path = [(root, iter(targets[root]))] if root not in done else []
+        on_path = {root}
+        while path:
+            name, rest = path[-1]
+            target = next(rest, "")
+            if not target:
+                path.pop()
+                on_path.discard(name)
+                done.add(name)
+            elif target in on_path or target == start:
+                found.add((name, target))
+            elif target not in done:
+                path.append((target, iter(targets[target])))
+                on_path.add(target)
+    return found
+
+
+def ranks(names: Sequence[str], forward: Iterable[Pair], start: str) -> dict[str, int]:
+    """Give each box the length of the longest way to it; 0 for the start.
+
+    A box that nothing leads to stands one rank before the first that it leads to.
+    """
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from(forward)
+    found = {
+        name: rank
+        for rank, generation in enumerate(nx.topological_generations(graph))
+        for name in generation
+    }
+    for name in names:
+        after = [found[target] for target in graph.successors(name)]
+        if name != start and after and not graph.in_degree(name):
+            found[name] = min(after) - 1
+    return found
