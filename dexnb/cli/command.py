@@ -11,6 +11,8 @@ from typing import TextIO
 
 from dexnb._version import __version__
 from dexnb.cli.exits import INTERRUPTED, UNREAD, USAGE
+from dexnb.cli.graph.options import ABOUT as GRAPH
+from dexnb.cli.graph.options import add_options as add_graph_options
 from dexnb.cli.lint.options import ABOUT as LINT
 from dexnb.cli.lint.options import add_options as add_lint_options
 from dexnb.cli.worker.options import ABOUT as WORKER
@@ -51,6 +53,10 @@ def _do(options: argparse.Namespace) -> int:
         from dexnb.cli.doctor import doctor
 
         return doctor(options.folder)
+    if options.command == "graph":
+        from dexnb.cli.graph.command import graph
+
+        return graph(options)
     if options.command == "lint":
         from dexnb.cli.lint.command import lint
 
@@ -88,6 +94,14 @@ def make_parser() -> argparse.ArgumentParser:
             "worker",
             help="serve Flows from a store, with several processes",
             description=WORKER,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+    add_graph_options(
+        commands.add_parser(
+            "graph",
+            help="draw the definition graphs of Flows",
+            description=GRAPH,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )

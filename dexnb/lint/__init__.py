@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dexnb.lint.paths import LintReport, lint_paths
+from dexnb.lint.paths import LintReport, files_of, lint_paths, lint_reading
 from dexnb.lint.registry import explain, rules
 from dexnb.lint.rule import Rule
 from dexnb.lint.runner import lint_flow
@@ -13,7 +13,9 @@ __all__ = [
     "LintSettings",
     "Rule",
     "explain",
+    "files_of",
     "lint_flow",
     "lint_paths",
+    "lint_reading",
     "rules",
 ]
