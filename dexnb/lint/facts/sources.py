@@ -53,11 +53,15 @@ class Sources:
         if rest:
             return  # its root is met as a name of its own
         self.names.add(name)
-        for binding in bindings_of(frame).of(name):
-            self.add(binding.value, frame)
+        bound = bindings_of(frame).of(name)
+        made = any(not binding.effect for binding in bound)
+        for binding in bound:
+            # What a call does to a client that was handed in says nothing about its answers.
+            if made or not binding.effect:
+                self.add(binding.value, frame)
         if name in frame.arguments:
             self.add(*frame.arguments[name])
-        elif frame.outer is not None and not bindings_of(frame).of(name):
+        elif frame.outer is not None and not bound:
             self._name(name, frame.outer)
 
     def _attribute(self, name: str) -> None:
@@ -65,7 +69,8 @@ class Sources:
         self.names.add(name)
         for each in self._frames:
             for binding in bindings_of(each).of(name):
-                self.add(binding.value, each)
+                if not binding.effect:
+                    self.add(binding.value, each)
 
     def _helper(self, call: ast.Call, frame: Frame) -> None:
         """Take in all that a helper returns, and the tests that lead to its returns."""

@@ -59,16 +59,18 @@ def hand_written_deadline(step: StepSubject) -> Iterator[Remark]:
 
 
 def _counts(test: Around, poll: Poll, method: MethodFacts) -> bool:
-    """Tell a comparison of a number that each round makes larger by one."""
-    if not any(isinstance(each, ast.Compare) for each in ast.walk(test.node)):
+    """Tell a comparison of a number that each round makes larger by a constant."""
+    if test.frame is not poll.frame:
         return False
-    if test.frame is not poll.frame or method.from_foreign(test.node, test.frame):
-        return False
-    grown = carried(poll.node, poll.frame)
-    return any(
-        isinstance(each.statement, ast.AugAssign)
+    counters = {
+        name
+        for name in carried(poll.node, poll.frame)
+        for each in bindings_of(poll.frame).of(name)
+        if isinstance(each.statement, ast.AugAssign)
         and isinstance(each.statement.value, ast.Constant)
-        for name in names_in(test.node)
-        if name in grown
-        for each in bindings_of(test.frame).of(name)
+    }
+    compared = (node for node in ast.walk(test.node) if isinstance(node, ast.Compare))
+    return any(
+        counters & set(names_in(node)) and not method.from_foreign(node, test.frame)
+        for node in compared
     )
