@@ -42,6 +42,7 @@ _CALLS = frozenset(
         ("queue", "join"),
     }
 )
+_CONNECTS = frozenset({"connect", "create_connection"})
 _HTTPX = frozenset(
     "delete get head options patch post put request send stream".split()
 )
@@ -61,9 +62,19 @@ def is_blocking(origin: str) -> bool:
     top, last = top_of(origin), last_of(origin)
     if (top, last) in _CALLS:
         return True
+    if _reads_a_result(origin):
+        return False
     parts = origin.replace("()", "").split(".")
     if any(part.startswith(_ASYNC) for part in parts[1:]):
         return False
     if top == "httpx":
         return last in _HTTPX
     return top in _PACKAGES and last not in _MAKES and not last[:1].isupper()
+
+
+def _reads_a_result(origin: str) -> bool:
+    """Tell a method of what a blocking call has given: `requests.get().json`."""
+    made = origin.rpartition(".")[0]
+    if not made.endswith("()") or last_of(made) in _CONNECTS:
+        return False
+    return is_blocking(made.removesuffix("()"))

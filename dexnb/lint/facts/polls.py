@@ -19,6 +19,7 @@ from dexnb.lint.facts.rounds import MAKES, is_data_loop, only_asks
 from dexnb.lint.facts.sources import Sources, names_in
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot, Spot
 from dexnb.lint.facts.walk import Spots
+from dexnb.lint.facts.words import split
 
 Answer = Literal["yes", "cannot tell"]
 
@@ -212,7 +213,16 @@ def _catches_all(node: ast.AST) -> bool:
 
 def _may_ask(spot: CallSpot) -> bool:
     name = last_of(spot.origin) or _method(spot.call.func)
+    if name == "read" and any(not _is_size(each) for each in spot.call.args):
+        return True
     return name not in TAKES and name not in LOCAL and name not in MAKES
+
+
+def _is_size(argument: ast.expr) -> bool:
+    """Tell how much a stream is to give, from what a client is asked for."""
+    if isinstance(argument, ast.Constant):
+        return not isinstance(argument.value, str)
+    return bool(split(dotted(argument)) & {"bytes", "chunk", "count", "limit", "n", "size"})
 
 
 def _method(function: ast.expr) -> str:

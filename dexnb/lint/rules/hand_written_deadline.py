@@ -50,12 +50,23 @@ def hand_written_deadline(step: StepSubject) -> Iterator[Remark]:
             message = "this poll gives up after a number of rounds that each attempt counts anew"
             yield Remark(poll.node, poll.frame, message, _HINT)
         for test in poll.tests:
+            if _is_handled(test, poll):
+                continue
             if reads_clock(method, test):
                 message = "this poll compares a clock with a deadline of its own"
                 yield Remark(test.node, test.frame, message, _HINT)
             elif _counts(test, poll, method):
                 message = "this poll counts its rounds, and each attempt counts anew"
                 yield Remark(test.node, test.frame, message, _HINT)
+
+
+def _is_handled(test: Around, poll: Poll) -> bool:
+    """Tell a test inside a handler: how many errors in a row are too many is another matter."""
+    return any(
+        test.node in ast.walk(each)
+        for each in ast.walk(poll.node)
+        if isinstance(each, ast.ExceptHandler)
+    )
 
 
 def _counts(test: Around, poll: Poll, method: MethodFacts) -> bool:
