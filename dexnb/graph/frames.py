@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from dexnb.graph.paths import Paths, inside, walk_paths
 from dexnb.graph.scope import UNKNOWN, Scope, attribute_of
 from dexnb.graph.source import Tree, is_users, plain_function, read_source
 
+MadeT = TypeVar("MadeT")
 DEEPEST = 2
 """How many calls deep helpers are followed."""
 
@@ -44,7 +45,7 @@ class Frame:
         if nested is not None:
             tree, home = nested
             arguments = _bind(tree, call, self, skip=0)
-            return Frame(tree, home.scope, walk_paths(tree), self.depth + 1, arguments, home)
+            return Frame(tree, home.scope, _paths(tree), self.depth + 1, arguments, home)
         callee, owner = self.callee(call.func)
         function = plain_function(callee)
         if function is None or not is_users(function):
@@ -104,10 +105,7 @@ class Frame:
 
     def calls(self) -> Iterator[ast.Call]:
         """Give every call in this function, those of functions inside it too."""
-        for statement in self.tree.body:
-            for node in inside(statement):
-                if isinstance(node, ast.Call):
-                    yield node
+        return iter(_once(self.tree, "_dexnb_calls", _calls))
 
 
 def read_frame(
@@ -122,7 +120,7 @@ def read_frame(
         return None
     fixed = fixed or any(isinstance(node, ast.Global) for node in ast.walk(source.tree))
     scope = Scope(function, owner, fixed=fixed)
-    return Frame(source.tree, scope, walk_paths(source.tree), depth)
+    return Frame(source.tree, scope, _paths(source.tree), depth)
 
 
 def reachable(frame: Frame) -> Iterator[Frame]:
@@ -138,6 +136,24 @@ def reachable(frame: Frame) -> Iterator[Frame]:
         yield current
         found = (current.follow(call) for call in current.calls())
         waiting.extend(each for each in found if each is not None)
+
+
+def _once(tree: Tree, name: str, make: Callable[[Tree], MadeT]) -> MadeT:
+    """Give what was made of a tree before: trees never change, and many ask for the same."""
+    kept: dict[str, Any] = vars(tree)
+    if name not in kept:
+        kept[name] = make(tree)
+    made: MadeT = kept[name]
+    return made
+
+
+def _calls(tree: Tree) -> tuple[ast.Call, ...]:
+    parts = (part for statement in tree.body for part in inside(statement))
+    return tuple(part for part in parts if isinstance(part, ast.Call))
+
+
+def _paths(tree: Tree) -> Paths:
+    return _once(tree, "_dexnb_paths", walk_paths)
 
 
 def _is_super(expression: ast.expr) -> bool:

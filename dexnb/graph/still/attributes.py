@@ -41,6 +41,14 @@ def is_stand_in(class_: Any) -> bool:
     return isinstance(class_, type) and STAND_IN in vars(class_)
 
 
+def derives(class_: Any, *bases: type) -> bool:
+    """Tell a class that has one of some bases.
+
+    Python's own question goes through every class of a base's that there is, on each new one.
+    """
+    return isinstance(class_, type) and any(base in class_.__mro__ for base in bases)
+
+
 def attribute(machine: Machine, held: Any, name: str, names: Names) -> Any:
     """Give an attribute; `Opaque` for what cannot be told."""
     if isinstance(held, Opaque):

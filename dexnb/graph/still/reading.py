@@ -13,6 +13,7 @@ from typing import Any
 from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow
 from dexnb.graph.source import written
+from dexnb.graph.still.attributes import derives
 from dexnb.graph.still.found import FoundFlow, Flows
 from dexnb.graph.still.machine import Exhausted, Machine
 from dexnb.graph.still.names import Module, Names
@@ -138,7 +139,7 @@ def _flow_classes(module: Module) -> list[type[Flow[Any]]]:
     """Give the Flow classes that were defined, of those of one name the last."""
     found: dict[str, type[Flow[Any]]] = {}
     for class_ in module.classes:
-        if issubclass(class_, Flow):
+        if derives(class_, Flow):
             found.pop(class_.__qualname__, None)
             found[class_.__qualname__] = class_
     return list(found.values())
