@@ -8,8 +8,9 @@ from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dexnb.graph.opaque import Opaque, OpaqueType
+from dexnb.graph.origin import ORIGINS
 from dexnb.graph.source import written
-from dexnb.graph.still.names import ORIGINS, Names
+from dexnb.graph.still.names import Names
 from dexnb.graph.still.trusted import module_attribute, plain_method
 from dexnb.graph.still.values import TIMES
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from dexnb.graph.place import characters
 from dexnb.graph.source import Tree, made_alone
 from dexnb.model.finding import Place
 
@@ -69,12 +70,6 @@ class Unit:
             end,
             characters(self.lines, end, last),
         )
-
-
-def characters(lines: tuple[str, ...] | list[str], line: int, offset: int) -> int:
-    """Give a column in characters for one in bytes, as syntax trees have them."""
-    text = lines[line - 1] if 0 < line <= len(lines) else ""
-    return offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))
 
 
 def parse_unit(text: str, path: str = "", cell: str = "", lines: str | None = None) -> Unit:
