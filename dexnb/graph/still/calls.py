@@ -189,7 +189,9 @@ class Calls:
 
     @staticmethod
     def _type(value: Any) -> Any:
-        return Opaque(value.origin) if isinstance(value, Opaque) else type(value)
+        if isinstance(value, Opaque):
+            return Opaque(value.origin.removesuffix("()"))
+        return type(value)
 
 
 _DEEPEST = 12

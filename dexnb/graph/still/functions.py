@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from dexnb.errors import DexnbError
-from dexnb.graph.opaque import Opaque, called
+from dexnb.graph.opaque import Opaque
 from dexnb.graph.paths import inside
 from dexnb.graph.source import STILL, Tree, Written, written
 from dexnb.graph.still.names import Missing, Names
@@ -146,7 +146,7 @@ class Functions:
         if parameter.annotation is None or isinstance(parameter.annotation, ast.Constant):
             return Opaque()
         found = self.machine.value(parameter.annotation, names)
-        return Opaque(called(found.origin)) if isinstance(found, Opaque) else Opaque()
+        return found.called() if isinstance(found, Opaque) else Opaque()
 
 
 def _yields(tree: Tree) -> bool:

@@ -24,7 +24,7 @@ from dexnb.graph.still.problem import ProblemKind, SourceProblem
 from dexnb.graph.still.records import Records
 from dexnb.graph.still.statements import Statements
 from dexnb.graph.still.text import UnreadableText, read_text
-from dexnb.graph.still.unit import NotParsed, Unit, parse_unit
+from dexnb.graph.still.unit import NotParsed, Unit, definitions, parse_unit
 
 MOST_WORK: Final = 200_000
 """Expressions that are worked out for one text; no definition needs a tenth of it."""
@@ -114,7 +114,7 @@ class Machine:
             if body is None or id(value) in module.made or value.__globals__ is not module.namespace:
                 continue
             module.made.add(id(value))
-            if any(isinstance(node, ast.ClassDef) for node in ast.walk(body.tree)):
+            if any(isinstance(node, ast.ClassDef) for node in definitions(body.tree.body)):
                 before = len(module.classes)
                 try:
                     self.calls.outcomes(value, [], {})

@@ -7,6 +7,7 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any, Literal
 
 from dexnb.graph.opaque import Opaque
+from dexnb.graph.origin import ORIGINS
 from dexnb.graph.still.unit import Unit
 
 Kind = Literal["module", "class", "function"]
@@ -37,10 +38,6 @@ class Module:
         self.classes: list[type] = []
         self.made: set[int] = set()
         self.exported: Any = None
-
-
-ORIGINS = "__dexnb_origins__"
-"""Where a module's stand-in keeps the dotted names of what was imported."""
 
 
 class Names:
