@@ -16,6 +16,9 @@ from dexnb.graph.paths import inside
 from dexnb.graph.source import Tree
 
 
+_QUESTIONS = ("execute", "fetch", "load", "poll", "query", "refresh", "reload", "request", "send")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Binding:
     """One expression that a name may come from.
@@ -58,12 +61,16 @@ class Bindings:
 
     def change(self, call: ast.Call, statement: ast.AST) -> None:
         """Note that a call of a method may change what the name before the dot holds."""
-        if isinstance(call.func, ast.Attribute):
+        if isinstance(call.func, ast.Attribute) and _refreshes(call, call.func.attr):
             self._put(dotted(call.func.value), Binding(call, statement, effect=True))
 
     def _put(self, name: str, binding: Binding) -> None:
         if name:
             self.by_name.setdefault(name, []).append(binding)
+
+
+def _refreshes(call: ast.Call, name: str) -> bool:
+    return not call.args or name.startswith(_QUESTIONS)
 
 
 def dotted(expression: ast.expr) -> str:

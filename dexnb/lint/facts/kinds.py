@@ -45,6 +45,7 @@ OUTSIDE = frozenset(
 """Parts of the standard library that ask somebody outside of the process."""
 
 _LOGS = frozenset({"log", "logger", "logging", "_log", "_logger", "structlog", "loguru"})
+_BARS = frozenset({"alive_progress", "progressbar", "rich", "tqdm"})
 _STDLIB = sys.stdlib_module_names - OUTSIDE - {"__main__"}
 
 
@@ -84,7 +85,7 @@ def _waits_a_while(call: ast.Call, origin: str) -> bool:
 
 
 def _beats(call: ast.Call, frame: Frame, origin: str) -> bool:
-    if origin.startswith("dexnb.") and last_of(origin) == "heartbeat":
+    if top_of(origin) == "dexnb" and last_of(origin) == "heartbeat":
         return True
     match _meant(call.func, frame):
         case ast.Attribute(attr="heartbeat"), _:
@@ -153,7 +154,7 @@ def _is_foreign(function: ast.expr, frame: Frame, origin: str) -> bool:
     if origin:
         if top == "dexnb":
             return origin.startswith(("dexnb.jobs", "dexnb.examples"))
-        if top in _STDLIB or top == "builtins" or top in _LOGS:
+        if top in _STDLIB or top == "builtins" or top in _LOGS or top in _BARS:
             return False
         if top in OUTSIDE:
             return not last_of(origin)[:1].isupper()
@@ -165,7 +166,7 @@ def _is_foreign(function: ast.expr, frame: Frame, origin: str) -> bool:
 
 def _makes(origin: str) -> bool:
     """Tell the call of a class: what it makes may be foreign, making it waits for nobody."""
-    return last_of(origin).lstrip("_")[:1].isupper()
+    return not origin.endswith("()") and last_of(origin).lstrip("_")[:1].isupper()
 
 
 def _is_root_foreign(function: ast.expr, frame: Frame) -> bool:

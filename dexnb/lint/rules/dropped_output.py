@@ -45,7 +45,7 @@ def dropped_output(step: StepSubject) -> Iterator[Remark]:
 
 def _of_call(call: CallSpot, method: MethodFacts, target: str) -> Iterator[Remark]:
     if call.kind is CallKind.BEAT:
-        if call.origin.startswith("dexnb.flow.output") or not method.is_async:
+        if isinstance(call.call.func, ast.Name) or not method.is_async:
             yield _remark(call, "this heartbeat is made and never sent", _YIELD, _yield(call))
         else:
             message = "this heartbeat is never sent: its coroutine is not awaited"
