@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dexnb.graph.frames import Frame
@@ -42,7 +42,7 @@ class Remark:
     verdict: Verdict = "found"
     severity: FindingSeverity | None = None
     fix: Fix | None = None
-    place: Place = Place()
+    place: Place = field(default_factory=Place)
 
 
 Check = Callable[[Any], Iterator[Remark]]

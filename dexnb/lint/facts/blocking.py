@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dexnb.lint.facts.origin import last_of, top_of
+from dexnb.lint.facts.wording import words
 
-_PACKAGES = frozenset(
-    """MySQLdb boto3 botocore cx_Oracle docker ftplib googleapiclient imaplib kubernetes ldap3
+_PACKAGES = words("""
+    MySQLdb boto3 botocore cx_Oracle docker ftplib googleapiclient imaplib kubernetes ldap3
     mysql oracledb paramiko pika pip polling polling2 poplib psycopg psycopg2 pymongo pymssql
-    pymysql pyodbc redis requests selenium smtplib snowflake sqlite3 suds twilio urllib urllib3
-    xmlrpc zeep""".split()
-)
+    pymysql pyodbc redis requests selenium smtplib snowflake sqlite3 suds twilio urllib
+    urllib3 xmlrpc zeep
+""")
 _ASYNC = ("asyncio", "aio", "Async", "async")
 _CALLS = frozenset(
     {
@@ -43,14 +44,14 @@ _CALLS = frozenset(
     }
 )
 _CONNECTS = frozenset({"connect", "create_connection"})
-_HTTPX = frozenset(
-    "delete get head options patch post put request send stream".split()
-)
-_MAKES = frozenset(
-    """Session client resource session cursor Client MongoClient Redis Row connect_ex register
-    adapters quote unquote quote_plus urlencode urlparse urljoin parse from_url register_adapter
-    row_factory get_waiter database_url Request exceptions""".split()
-)
+_HTTPX = words("""
+    delete get head options patch post put request send stream
+""")
+_MAKES = words("""
+    Session client resource session cursor Client MongoClient Redis Row connect_ex register
+    adapters quote unquote quote_plus urlencode urlparse urljoin parse from_url
+    register_adapter row_factory get_waiter database_url Request exceptions
+""")
 
 
 def is_blocking(origin: str) -> bool:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from dexnb.graph.frames import Frame
 from dexnb.graph.origin import DEEPEST
 from dexnb.graph.origin import origin_of as read_origin
 from dexnb.lint.facts.bindings import bindings_of
 
+MOST_KEPT = 4096
+"""Names that are kept: many questions ask for the same."""
 
+
+@lru_cache(MOST_KEPT)
 def origin_of(expression: ast.expr, frame: Frame, depth: int = 0) -> str:
     """Give the dotted name of what an expression stands for, or an empty text.
 

@@ -9,6 +9,7 @@ from dexnb.lint.facts.bindings import bindings_of
 from dexnb.lint.facts.bounds import limits_in
 from dexnb.lint.facts.clocks import reads_clock
 from dexnb.lint.facts.method import MethodFacts
+from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.polls import Poll
 from dexnb.lint.facts.sources import carried, names_in
 from dexnb.lint.facts.spots import Around
@@ -63,8 +64,8 @@ def hand_written_deadline(step: StepSubject) -> Iterator[Remark]:
 def _is_handled(test: Around, poll: Poll) -> bool:
     """Tell a test inside a handler: how many errors in a row are too many is another matter."""
     return any(
-        test.node in ast.walk(each)
-        for each in ast.walk(poll.node)
+        test.node in within(each)
+        for each in within(poll.node)
         if isinstance(each, ast.ExceptHandler)
     )
 
@@ -80,7 +81,7 @@ def _counts(test: Around, poll: Poll, method: MethodFacts) -> bool:
         if isinstance(each.statement, ast.AugAssign)
         and isinstance(each.statement.value, ast.Constant)
     }
-    compared = (node for node in ast.walk(test.node) if isinstance(node, ast.Compare))
+    compared = (node for node in within(test.node) if isinstance(node, ast.Compare))
     return any(
         counters & set(names_in(node)) and not method.from_foreign(node, test.frame)
         for node in compared

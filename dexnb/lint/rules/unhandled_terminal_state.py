@@ -73,9 +73,7 @@ def _comes_from_asking(atom: Atom, method: MethodFacts) -> bool:
     return bool(method.from_foreign(atom.node, atom.frame)) or bool(atom.states)
 
 
-def _judge(
-    atoms: Sequence[Atom], node: ast.AST, frame: Frame, *, sure: bool
-) -> Iterator[Remark]:
+def _judge(atoms: Sequence[Atom], node: ast.AST, frame: Frame, *, sure: bool) -> Iterator[Remark]:
     message, told = _missing(atoms) or _only_success(atoms) or _too_early(atoms) or ("", False)
     if message:
         verdict = "found" if told and sure else "cannot tell"
@@ -121,16 +119,11 @@ def _too_early(atoms: Sequence[Atom]) -> tuple[str, bool] | None:
         words = frozenset().union(*(split(state) for state in atom.states))
         if atom.among or not words & PENDING or words & FAILURE:
             continue
-        others = sorted(
-            name for name in members(atom.kinds) - atom.states if split(name) & PENDING
-        )
+        others = sorted(name for name in members(atom.kinds) - atom.states if split(name) & PENDING)
         only = ", ".join(sorted(atom.states))
         if others:
             return f"this wait ends when the state is not {only}: {', '.join(others)} too", True
         if len(atom.states) == 1 and not atom.kinds:
-            return (
-                f"this wait ends on every state but {only}: it cannot be told whether a queued "
-                "job counts as done",
-                False,
-            )
+            message = f"this wait ends on every state but {only}: it cannot be told whether a "
+            return message + "queued job counts as done", False
     return None
