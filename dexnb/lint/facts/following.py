@@ -28,7 +28,8 @@ def threaded(call: ast.Call, frame: Frame) -> ast.Call | None:
     origin = origin_of(call.func, frame)
     if last_of(origin) == "run_sync" and "to_thread" not in origin:
         return None
-    function, arguments = call.args[at], call.args[at + 1 :]
+    function: ast.expr = call.args[at]
+    arguments = call.args[at + 1 :]
     if isinstance(function, ast.Call) and last_of(origin_of(function.func, frame)) == "partial":
         function, arguments = function.args[0], [*function.args[1:], *arguments]
     if isinstance(function, ast.Lambda) and isinstance(function.body, ast.Call):

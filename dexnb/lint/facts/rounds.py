@@ -105,7 +105,7 @@ def only_asks(
         maker = isinstance(spot.call.func, ast.Attribute) and spot.call.func.attr in MAKES
         if spot.kind is CallKind.FOREIGN and spot.node not in made and not maker:
             base = spot.call.func
-            read = Sources(frames).add(base, spot.frame).calls if base else set()
+            read = Sources(frames).add(base, spot.frame).calls
             if not (read & made) and not _is_inside(spot.node, made):
                 return False
     shown = {spot.node for spot in calls if spot.kind in (CallKind.BEAT, CallKind.WRITE)}
