@@ -107,7 +107,7 @@ class Classes:
         bases = [*bases, *_supposed(bases, body)]
         space = {name: value for name, value in values.items() if _may_stay(name)}
         space |= {
-            "__module__": "__main__",
+            "__module__": body.names.module.name,
             "__qualname__": body.names.qualname,
             "__annotations__": {},
             STAND_IN: body,

@@ -38,6 +38,15 @@ class Module:
         self.classes: list[type] = []
         self.made: set[int] = set()
         self.exported: Any = None
+        self.near: list[Module] = []
+
+
+def modules_behind(module: Module) -> list[Module]:
+    """Give a module and those beside it that it imports, and those that they import."""
+    found = [module]
+    for each in found:
+        found += [near for near in each.near if near not in found]
+    return found
 
 
 class Names:
