@@ -63,6 +63,21 @@ def lint_paths(
     return LintReport(tuple(in_order(findings)), files, tuple(flows), tuple(problems))
 
 
+def lint_text(text: str, *, path: str, settings: LintSettings | None = None) -> LintReport:
+    """Give what the rules say about a text, as of a file that an editor has not saved.
+
+    Args:
+        text: The source; the notebook's JSON where the path is a notebook's.
+        path: The file's name, by which findings name it and its neighbours are found.
+        settings: What the linter is told; defaults without it.
+    """
+    reading = SourceReader().read_text(text, path)
+    problems = tuple(each for each in reading.problems if each.kind != "not-parsed")
+    flows = tuple(flow.registered.flow_type for flow in reading.flows)
+    findings = in_order(lint_reading(reading, settings or LintSettings()))
+    return LintReport(tuple(findings), (path,), flows, problems)
+
+
 def lint_reading(reading: SourceReading, settings: LintSettings) -> list[Finding]:
     """Give what the rules say about a text that has been read."""
     found = [_not_parsed(each.message, each.place) for each in reading.problems if _fails(each)]

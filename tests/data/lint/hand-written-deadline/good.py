@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import timedelta
+
+from dexnb import (
+    AsyncContext,
+    Flow,
+    RetryPolicy,
+    Step,
+    StepDecision,
+    StepList,
+    StepOptions,
+    graceful_complete,
+)
+from ovens import Ovens
+
+WAIT = timedelta(hours=1)
+
+
+class AwaitHeat(Step[str]):
+    """Its options bound it; the clock only tells how long it has been, and when to beat."""
+
+    def __init__(self, ovens: Ovens) -> None:
+        self._ovens = ovens
+
+    def get_step_options(self) -> StepOptions:
+        return StepOptions(
+            execute_method_timeout=WAIT, execute_retry=RetryPolicy(total_duration=WAIT)
+        )
+
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
+        began = time.monotonic()
+        while True:
+            async with asyncio.timeout(5):
+                oven = await self._ovens.look(input)
+            if oven.hot or oven.broken:
+                return graceful_complete(time.monotonic() - began)
+            await context.heartbeat(time.monotonic() - began)
+            await asyncio.sleep(10)
+
+
+class Baking(Flow[str]):
+    def get_steps(self) -> StepList[str]:
+        return StepList.start_step(AwaitHeat(Ovens()))
