@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,11 +89,8 @@ def _lines(node: Node, inner: list[Node], titles: dict[str, str]) -> tuple[str, 
         found.append(" · ".join(settings_words(node.settings)))
     if node.resource:
         found.append(_resource(node.resource))
-    for card in inner:
-        if card.kind == "wait":
-            found += _wait(card)
-        elif card.kind == "decision":
-            found.append(_decision(card, titles))
+    found += [_wait(card) for card in inner if card.kind == "wait"]
+    found += [_decision(card, titles) for card in inner if card.kind == "decision"]
     if len(found) > MOST_LINES:
         more = len(found) - MOST_LINES + 1
         found = [*found[: MOST_LINES - 1], f"… and {more} more"]
@@ -106,14 +102,14 @@ def _resource(resource: dict[str, Any]) -> str:
     return f"map of {value}".removesuffix(" of ") if resource.get("map") else value
 
 
-def _wait(card: Node) -> Iterator[str]:
+def _wait(card: Node) -> str:
     what = card.wait or {}
     words = [
         str(each.get("label") or each.get("expression") or each.get("kind") or "unknown")
         for each in what.get("conditions", ())
     ]
     kind = written(str(what.get("type", card.name)))
-    yield _guarded(f"waits: {kind} {', '.join(words)}".strip(), card.condition)
+    return _guarded(f"waits: {kind} {', '.join(words)}".strip(), card.condition)
 
 
 def _decision(card: Node, titles: dict[str, str]) -> str:
@@ -123,5 +119,4 @@ def _decision(card: Node, titles: dict[str, str]) -> str:
 
 
 def _guarded(words: str, condition: str) -> str:
-    # The words for "otherwise" and exceptions are no conditions.
     return f"{words} ({condition})" if condition else words

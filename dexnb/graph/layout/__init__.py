@@ -71,6 +71,8 @@ def _arranged(sizes: Mapping[str, Size], links: Sequence[Link], start: str) -> L
     outs, ins = find_ports(grid, links, sizes)
     tops = find_heights(grid, outs, ins)
     straighten(grid, links, tops, outs, ins)
+    highest = min(tops, default=0.0)
+    tops = [top - highest for top in tops]
     lefts, rights = _columns(grid, tops)
     boxes = {
         name: Box(

@@ -25,16 +25,17 @@ def backward(names: Sequence[str], pairs: Iterable[Pair], start: str) -> set[Pai
         on_path = {root}
         while path:
             name, rest = path[-1]
-            target = next(rest, "")
-            if not target:
+            for target in rest:
+                if target in on_path or target == start:
+                    found.add((name, target))
+                elif target not in done:
+                    path.append((target, iter(targets[target])))
+                    on_path.add(target)
+                    break
+            else:
                 path.pop()
                 on_path.discard(name)
                 done.add(name)
-            elif target in on_path or target == start:
-                found.add((name, target))
-            elif target not in done:
-                path.append((target, iter(targets[target])))
-                on_path.add(target)
     return found
 
 
