@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 Point = tuple[float, float]
 
@@ -35,6 +36,6 @@ def _at(corners: list[Point], share: float) -> Point:
     while len(corners) > 1:
         corners = [
             (a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share)
-            for a, b in zip(corners, corners[1:], strict=False)
+            for a, b in pairwise(corners)
         ]
     return corners[0]

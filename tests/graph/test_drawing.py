@@ -149,7 +149,7 @@ def test_a_layer_that_there_is_not_is_refused_by_name() -> None:
 
 
 def test_findings_are_badges_on_the_nodes_that_they_name() -> None:
-    """Counted by severity; those about the Flow, or about what is not drawn, stand in the header."""
+    """Counted by severity; those about the Flow, or about what is not drawn, are in the header."""
     shop = made.shop()
     findings = [
         finding("DX101", "error", made.AWAIT),
@@ -220,13 +220,11 @@ def test_a_picture_that_follows_its_page_has_both_themes() -> None:
 
 
 def contrast(one: str, other: str) -> float:
-    """Give the contrast of two colours as WCAG counts it."""
+    """Give the contrast of two colours as WCAG counts it, but for the darkest ones."""
 
     def light(colour: str) -> float:
         parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        red, green, blue = (
-            p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
-        )
+        red, green, blue = (((part + 0.055) / 1.055) ** 2.4 for part in parts)
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     high, low = sorted((light(one), light(other)), reverse=True)

@@ -69,7 +69,7 @@ def test_labels_stand_on_no_box_and_on_no_other_label(pairs: list[tuple[int, int
 
 
 def test_links_begin_and_end_at_their_boxes() -> None:
-    """On the right of the source, at the height that was asked for, and on the left of the target."""
+    """On the right of the source, at the height asked for, and on the left of the target."""
     sizes = {"A": Size(200, 90, 30), "B": Size(150, 60)}
     layout = arrange(sizes, [Link("A", "B", port=70), Link("B", "A")], "A")
     boxes, there, back = layout.boxes, layout.routes[0], layout.routes[1]

@@ -84,7 +84,8 @@ def _clean(text: str) -> str:
 def _lines(node: Node, inner: list[Node], titles: dict[str, str]) -> tuple[str, ...]:
     lead = {"rpc": "RPC ", "subflow": "SubFlow "}.get(node.kind, "")
     where = f" (line {node.line})" if node.kind == "unknown" and node.line else ""
-    found = [f"{lead}{node.name}{where}"]
+    # A box has to have a name: Mermaid reads no empty label.
+    found = [f"{lead}{_clean(node.name) or node.kind}{where}"]
     if node.settings:
         found.append(" · ".join(settings_words(node.settings)))
     if node.resource:

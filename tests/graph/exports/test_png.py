@@ -30,9 +30,7 @@ def test_letters_are_drawn_in_the_themes_colours(theme: Any, ground: tuple[int, 
 def test_scale_gives_the_pixels() -> None:
     """Twice as many each way as the SVG has, unless asked for another number."""
     svg = to_svg(ONE)
-    width, height = (
-        float(svg.partition(f' {name}="')[2].partition('"')[0]) for name in ("width", "height")
-    )
+    _, _, width, height = map(float, svg.partition('viewBox="')[2].partition('"')[0].split())
     for scale in (1, 2, 0.5):
         rows = rows_of(to_png(ONE, scale=scale))
         assert len(rows) == pytest.approx(height * scale, abs=1)
@@ -56,7 +54,7 @@ def test_a_scale_that_is_none_is_refused() -> None:
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what needs nothing."""
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    png._check_font.cache_clear()
+    png.check_font.cache_clear()
     with pytest.raises(DexnbError, match=r"pip install 'dexnb\[png\]'; to_svg\(\) needs nothing"):
         to_png(ONE)
 
@@ -69,7 +67,7 @@ def test_a_machine_without_fonts_is_told_so(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(
         resvg_py, "svg_to_bytes", lambda **more: drawn(skip_system_fonts=True, **more)
     )
-    png._check_font.cache_clear()
+    png.check_font.cache_clear()
     with pytest.raises(DexnbError, match="need a font, and none of this machine's"):
         to_png(ONE)
-    png._check_font.cache_clear()
+    png.check_font.cache_clear()
