@@ -103,12 +103,13 @@ def test_a_long_link_runs_around_all_boxes_and_back_under_them() -> None:
     assert under > max(box.y + box.height for box in layout.boxes.values())
 
 
-def test_what_leads_to_the_start_never_pushes_it_from_the_left() -> None:
-    """Not even a box that nothing leads to."""
-    sizes = dict.fromkeys("ABC", Size(100, 50))
-    boxes = arrange(sizes, [Link("A", "B"), Link("C", "A"), Link("B", "A")], "A").boxes
-    assert boxes["A"].rank == 0
-    assert boxes["A"].x == min(box.x for box in boxes.values())
+def test_the_start_stands_left_of_all_that_it_leads_to() -> None:
+    """What leads back to it too; only what nothing leads to may stand before it."""
+    sizes = dict.fromkeys("BACD", Size(100, 50))
+    links = [Link("A", "B"), Link("B", "C"), Link("C", "A"), Link("D", "A")]
+    boxes = arrange(sizes, links, "A").boxes
+    assert [boxes[name].rank for name in "DABC"] == [0, 1, 2, 3]
+    assert [boxes[name].x for name in "DABC"] == sorted(box.x for box in boxes.values())
 
 
 def test_a_box_that_nothing_leads_to_stands_before_what_it_leads_to() -> None:

@@ -33,7 +33,7 @@ def lay_out(
     Args:
         sizes: The boxes by name; their order settles what is otherwise equal.
         ways: From box to box; circles and ways to itself are allowed.
-        start: The box that is to stand leftmost.
+        start: The box that is to stand leftmost of all that it leads to.
     """
     return arrange(sizes, [Link(source, target) for source, target in ways], start).boxes
 
@@ -47,7 +47,7 @@ def arrange(sizes: Mapping[str, Size], links: Sequence[Link], start: str = "") -
     Args:
         sizes: The boxes by name; their order settles what is otherwise equal.
         links: Ways between them; circles are allowed.
-        start: The box that is to stand leftmost.
+        start: The box that is to stand leftmost of all that it leads to.
     """
     usable = {
         number: link
