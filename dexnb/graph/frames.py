@@ -44,8 +44,9 @@ class Frame:
         nested = self._nested(call.func)
         if nested is not None:
             tree, home = nested
-            arguments = _bind(tree, call, self, skip=0)
-            return Frame(tree, home.scope, walk_paths(tree), self.depth + 1, arguments, home)
+            inner = Frame(tree, home.scope, walk_paths(tree), self.depth + 1, outer=home)
+            inner.arguments.update(_bind(inner, call, self, skip=0))
+            return inner
         callee, owner = self.callee(call.func)
         function = plain_function(callee)
         if function is None or not is_users(function):
@@ -55,7 +56,7 @@ class Frame:
         if frame is None:
             return None
         skip = 0 if owner is None else 1
-        frame.arguments.update(_bind(frame.tree, call, self, skip=skip))
+        frame.arguments.update(_bind(frame, call, self, skip=skip))
         return frame
 
     def _nested(self, function: ast.expr) -> tuple[Tree, Frame] | None:
@@ -172,16 +173,27 @@ def _is_static(owner: Any, function: ast.Attribute) -> bool:
     return False
 
 
-def _bind(tree: Tree, call: ast.Call, caller: Frame, *, skip: int) -> dict[str, Any]:
+def _bind(
+    frame: Frame, call: ast.Call, caller: Frame, *, skip: int
+) -> dict[str, tuple[ast.expr, Frame]]:
     """Match a call's arguments with parameters; what is not given has its default."""
-    parameters = [*tree.args.posonlyargs, *tree.args.args]
+    given = frame.tree.args
+    parameters = [*given.posonlyargs, *given.args]
     names = [parameter.arg for parameter in parameters][skip:]
-    bound: dict[str, Any] = {}
+    bound: dict[str, tuple[ast.expr, Frame]] = {}
+    if not any(isinstance(each, ast.Starred) for each in call.args):
+        defaults = zip(reversed(parameters), reversed(given.defaults), strict=False)
+        bound.update((parameter.arg, (default, frame)) for parameter, default in defaults)
+    for parameter, only in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        if only is not None:
+            bound[parameter.arg] = (only, frame)
     for name, argument in zip(names, call.args, strict=False):
         if isinstance(argument, ast.Starred):
             break
         bound[name] = (argument, caller)
     for keyword in call.keywords:
-        if keyword.arg is not None:
-            bound[keyword.arg] = (keyword.value, caller)
+        if keyword.arg is None:
+            # It may give anything that is not given by its name.
+            return {name: each for name, each in bound.items() if each[1] is not frame}
+        bound[keyword.arg] = (keyword.value, caller)
     return bound

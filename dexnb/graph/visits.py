@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from dexnb.graph.calls import plain_call
 from dexnb.graph.frames import Frame, read_frame
 from dexnb.graph.paths import walk_paths
 from dexnb.graph.source import Tree, is_users, plain_function
@@ -57,7 +58,7 @@ def _called(frame: Frame) -> Iterator[Frame]:
     top = replace(frame, depth=0)
     for node in own_nodes(frame):
         if isinstance(node, ast.Call):
-            helper = top.follow(node)
+            helper = top.follow(plain_call(node, frame))
             if helper is not None:
                 yield helper
             for given in (*node.args, *(keyword.value for keyword in node.keywords)):

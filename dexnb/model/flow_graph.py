@@ -105,9 +105,9 @@ class Node:
         condition: The guards that lead to it, as text.
         decision: `{"type": ..., "targets": [node ids], "checkedChannels": [node ids],
             "cancellations": [{"stepId": ..., "scope": "all" | "siblings"}]}` for decision cards.
-        wait: `{"type": "anyOf" ... | "unknown", "conditions": [{"kind": "timer" | "channel" | "subflow" |
-            "unknown", "label": ..., "resourceId": ..., "subFlowId": ..., "expression": ...}]}` for
-            wait cards.
+        wait: `{"type": "anyOf" ... | "unknown", "conditions": [{"kind": "timer" | "channel" |
+            "subflow" | "unknown", "label": ..., "resourceId": ..., "subFlowId": ...,
+            "expression": ...}]}` for wait cards.
         resource: `{"valueType": ..., "map": bool}` for Attributes, Channels and Streams.
         settings: A Step's StepSettings as JSON.
         given: The options that the Step sets itself.
