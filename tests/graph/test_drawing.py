@@ -19,7 +19,7 @@ from dexnb.graph.drawing.measure import fit, text_width
 from dexnb.graph.drawing.theme import DARK, LIGHT
 from dexnb.graph.exports import to_svg
 from dexnb.model.finding import Finding
-from dexnb.model.flow_graph import FlowGraph
+from dexnb.model.flow_graph import Diagnostic, FlowGraph
 from tests.graph import made
 from tests.graph.paths import points_of
 from tests.house.tree import ROOT
@@ -184,7 +184,7 @@ def test_findings_are_badges_on_the_nodes_that_they_name() -> None:
 def test_a_graph_with_an_error_needs_attention() -> None:
     """What it is stands under the pointer."""
     shop = made.shop()
-    errors = (made.Diagnostic("unknown_step_target", "error", "goTo X, which is not listed"),)
+    errors = (Diagnostic("unknown_step_target", "error", "goTo X, which is not listed"),)
     svg = to_svg(FlowGraph(shop.name, shop.startStepId, "", shop.nodes, shop.edges, errors))
     assert "Needs attention" in said(svg)
     assert "goTo X, which is not listed" in said(svg)
@@ -224,7 +224,7 @@ def contrast(one: str, other: str) -> float:
 
     def light(colour: str) -> float:
         parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        red, green, blue = (((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        red, green, blue = (float(((part + 0.055) / 1.055) ** 2.4) for part in parts)
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     high, low = sorted((light(one), light(other)), reverse=True)

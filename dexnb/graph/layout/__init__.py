@@ -27,7 +27,7 @@ _SHELF_GAP = 40.0
 
 def lay_out(
     sizes: Mapping[str, Size], ways: Iterable[tuple[str, str]], start: str = ""
-) -> Mapping[str, Box]:
+) -> dict[str, Box]:
     """Place boxes so that ways lead to the right where they can.
 
     Args:
@@ -35,7 +35,8 @@ def lay_out(
         ways: From box to box; circles and ways to itself are allowed.
         start: The box that is to stand leftmost of all that it leads to.
     """
-    return arrange(sizes, [Link(source, target) for source, target in ways], start).boxes
+    links = [Link(source, target) for source, target in ways]
+    return dict(arrange(sizes, links, start).boxes)
 
 
 def arrange(sizes: Mapping[str, Size], links: Sequence[Link], start: str = "") -> Layout:

@@ -26,7 +26,7 @@ from dexnb.graph.exports import (
     to_svg,
 )
 from dexnb.jobs import InProcessJobs
-from dexnb.model.flow_graph import FlowGraph
+from dexnb.model.flow_graph import FlowGraph, Node
 from tests.data import orders
 from tests.graph import made
 
@@ -189,7 +189,7 @@ def test_decisions_on_one_spot_have_ids_of_their_own() -> None:
     """A conditional expression makes two of them at the same line and column."""
     one = made.step("One")
     cards = tuple(
-        made.Node(
+        Node(
             f"decision:step:One:{number}",
             "decision",
             "goTo",
