@@ -135,5 +135,5 @@ _FORMS: dict[str, Callable[[FlowPicture], bytes]] = {
     ".png": lambda each: each.to_png(),
     ".mmd": lambda each: each.to_mermaid().encode(),
     ".dot": lambda each: each.to_dot().encode(),
-    ".json": lambda each: json.dumps(each.to_json(), indent=2, ensure_ascii=False).encode() + b"\n",
+    ".json": lambda each: json.dumps(each.to_json(), indent=2).encode() + b"\n",
 }

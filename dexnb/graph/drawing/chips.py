@@ -45,13 +45,9 @@ def settings_words(settings: dict[str, Any]) -> list[str]:
         f"♥ {seconds_text(settings['heartbeat_timeout'])}",
         f"↻ {tries}" if tries else f"↻ {seconds_text(retry['total_duration'])}",
     ]
-    if _durability(settings) != "SYNC":
-        words.append(_durability(settings))
+    if settings.get("durability") == "ASYNC" or settings.get("explicit_sync"):
+        words.append(str(settings["durability"]))
     return words
-
-
-def _durability(settings: dict[str, Any]) -> str:
-    return str(settings.get("durability", "SYNC"))
 
 
 def settings_text(settings: dict[str, Any]) -> str:
@@ -65,6 +61,8 @@ def settings_text(settings: dict[str, Any]) -> str:
         f"♥ heartbeat_timeout {seconds_text(settings['heartbeat_timeout'])}: silence at most",
         f"↻ execute_retry {limit if tries else f'{total}: no retry after that'}",
     ]
-    if _durability(settings) != "SYNC":
-        parts.append(f"{_durability(settings)}: acknowledged before it is on disk")
+    if settings.get("durability") == "ASYNC":
+        parts.append("ASYNC: acknowledged before it is on disk")
+    elif settings.get("explicit_sync"):
+        parts.append("SYNC: acknowledged when it is on disk, whatever the run says")
     return " · ".join(parts)

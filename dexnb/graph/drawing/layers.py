@@ -22,7 +22,7 @@ Layer = Literal[
     "resources",
     "legend",
 ]
-"""`ground` is the colour behind all. `resources` lists the Streams, Channels and Attributes
+"""`ground` is the colour behind all, `guards` the conditions on ways (cards keep theirs). `resources` lists the Streams, Channels and Attributes
 themselves, with the types of their values; `streams`, `channels` and `attributes` say which Step
 uses which."""
 

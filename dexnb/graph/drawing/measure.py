@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Literal
 
-from dexnb.model.markup import cut
+from dexnb.model.markup import printable
 
 Face = Literal["sans", "bold", "mono"]
 
@@ -31,6 +31,9 @@ def _table(widths: str) -> dict[str, float]:
 _WIDTHS: dict[Face, dict[str, float]] = {"sans": _table(_SANS), "bold": _table(_BOLD)}
 _OTHER: dict[Face, float] = {"sans": 0.66, "bold": 0.74, "mono": 0.61}
 _WIDE = 1.04
+REPLACED = "\ufffd"
+"""Stands where a letter cannot be shown; most fonts have it wide."""
+
 _MOST_LETTERS = 400
 _ROUNDING = 0.01
 
@@ -40,6 +43,8 @@ def letter_width(letter: str, face: Face = "sans") -> float:
     known = _WIDTHS.get(face, {}).get(letter)
     if known is not None:
         return known
+    if letter == REPLACED:
+        return _WIDE
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
         return 0.0
     if unicodedata.east_asian_width(letter) in ("W", "F"):
@@ -54,7 +59,7 @@ def text_width(text: str, size: float, face: Face = "sans") -> float:
 
 def fit_lines(text: str, room: float, size: float, most: int) -> list[str]:
     """Give at most `most` lines broken between words; the last one is cut where that is short."""
-    words = cut(text, _MOST_LETTERS).split()
+    words = printable(text, _MOST_LETTERS).split()
     lines: list[str] = []
     while words:
         if len(lines) == most - 1:
@@ -69,7 +74,7 @@ def fit_lines(text: str, room: float, size: float, most: int) -> list[str]:
 
 def fit(text: str, room: float, size: float, face: Face = "sans") -> str:
     """Give one line that is not wider than `room`; what is left out shows as an ellipsis."""
-    line = cut(text, _MOST_LETTERS)
+    line = printable(text, _MOST_LETTERS)
     if text_width(line, size, face) <= room + _ROUNDING:
         return line
     left = room / size - letter_width("…", face)

@@ -109,7 +109,7 @@ def _node(node: Node, ids: Ids) -> dict[str, Any]:
 
 def _own(node: Node, ids: Ids) -> dict[str, Any]:
     own = {
-        name: value
+        name: _plain(value)
         for name, value in asdict(node).items()
         if name in _OWN_FIELDS and value not in (None, (), "")
     }
@@ -118,6 +118,14 @@ def _own(node: Node, ids: Ids) -> dict[str, Any]:
     if node.decision is not None and "targets" in node.decision:
         own["targets"] = [ids.get(each, each) for each in node.decision["targets"]]
     return own
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return value
 
 
 def _wait(wait: dict[str, Any], ids: Ids) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,16 +84,14 @@ def _clean(text: str) -> str:
 def _lines(node: Node, inner: list[Node], titles: dict[str, str]) -> tuple[str, ...]:
     lead = {"rpc": "RPC ", "subflow": "SubFlow "}.get(node.kind, "")
     where = f" (line {node.line})" if node.kind == "unknown" and node.line else ""
-    found = [f"{lead}{node.name}{where}"]
+    # A box has to have a name: Mermaid reads no empty label.
+    found = [f"{lead}{_clean(node.name) or node.kind}{where}"]
     if node.settings:
         found.append(" · ".join(settings_words(node.settings)))
     if node.resource:
         found.append(_resource(node.resource))
-    for card in inner:
-        if card.kind == "wait":
-            found += _wait(card)
-        elif card.kind == "decision":
-            found.append(_decision(card, titles))
+    found += [_wait(card) for card in inner if card.kind == "wait"]
+    found += [_decision(card, titles) for card in inner if card.kind == "decision"]
     if len(found) > MOST_LINES:
         more = len(found) - MOST_LINES + 1
         found = [*found[: MOST_LINES - 1], f"… and {more} more"]
@@ -106,14 +103,14 @@ def _resource(resource: dict[str, Any]) -> str:
     return f"map of {value}".removesuffix(" of ") if resource.get("map") else value
 
 
-def _wait(card: Node) -> Iterator[str]:
+def _wait(card: Node) -> str:
     what = card.wait or {}
     words = [
         str(each.get("label") or each.get("expression") or each.get("kind") or "unknown")
         for each in what.get("conditions", ())
     ]
     kind = written(str(what.get("type", card.name)))
-    yield _guarded(f"waits: {kind} {', '.join(words)}".strip(), card.condition)
+    return _guarded(f"waits: {kind} {', '.join(words)}".strip(), card.condition)
 
 
 def _decision(card: Node, titles: dict[str, str]) -> str:
@@ -123,5 +120,4 @@ def _decision(card: Node, titles: dict[str, str]) -> str:
 
 
 def _guarded(words: str, condition: str) -> str:
-    # The words for "otherwise" and exceptions are no conditions.
     return f"{words} ({condition})" if condition else words

@@ -50,7 +50,7 @@ def to_png(
         message = f"to_png scale is {scale!r}: give a number above 0"
         raise DefinitionError(message)
     svg = to_svg(graph, theme=theme, layers=layers, findings=findings)
-    _check_font()
+    check_font()
     ground = (LIGHT if theme == "light" else DARK)["bg"]
     return _draw(svg, background=ground, zoom=min(scale, _largest(svg)))
 
@@ -70,8 +70,12 @@ def _largest(svg: str) -> float:
 
 
 @cache
-def _check_font() -> None:
-    """See whether a letter leaves any trace."""
+def check_font() -> None:
+    """See whether a letter leaves any trace in a picture; what was found out is kept.
+
+    Raises:
+        DexnbError: No letter does, or resvg-py is not installed.
+    """
     frame = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40">{}</svg>'
     letter = f'<text x="4" y="30" style="font-family:{FONT};font-size:30px">W</text>'
     if _draw(frame.format(letter)) == _draw(frame.format("")):

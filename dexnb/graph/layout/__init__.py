@@ -27,15 +27,16 @@ _SHELF_GAP = 40.0
 
 def lay_out(
     sizes: Mapping[str, Size], ways: Iterable[tuple[str, str]], start: str = ""
-) -> Mapping[str, Box]:
+) -> dict[str, Box]:
     """Place boxes so that ways lead to the right where they can.
 
     Args:
         sizes: The boxes by name; their order settles what is otherwise equal.
         ways: From box to box; circles and ways to itself are allowed.
-        start: The box that is to stand leftmost.
+        start: The box that is to stand leftmost of all that it leads to.
     """
-    return arrange(sizes, [Link(source, target) for source, target in ways], start).boxes
+    links = [Link(source, target) for source, target in ways]
+    return dict(arrange(sizes, links, start).boxes)
 
 
 def arrange(sizes: Mapping[str, Size], links: Sequence[Link], start: str = "") -> Layout:
@@ -47,7 +48,7 @@ def arrange(sizes: Mapping[str, Size], links: Sequence[Link], start: str = "") -
     Args:
         sizes: The boxes by name; their order settles what is otherwise equal.
         links: Ways between them; circles are allowed.
-        start: The box that is to stand leftmost.
+        start: The box that is to stand leftmost of all that it leads to.
     """
     usable = {
         number: link
@@ -71,6 +72,8 @@ def _arranged(sizes: Mapping[str, Size], links: Sequence[Link], start: str) -> L
     outs, ins = find_ports(grid, links, sizes)
     tops = find_heights(grid, outs, ins)
     straighten(grid, links, tops, outs, ins)
+    highest = min(tops, default=0.0)
+    tops = [top - highest for top in tops]
     lefts, rights = _columns(grid, tops)
     boxes = {
         name: Box(

@@ -54,7 +54,7 @@ def _spread(
 
 
 def find_heights(grid: Grid, outs: Ports, ins: Ports) -> list[float]:
-    """Give the top of each item."""
+    """Give the top of each item, from any height."""
     tops = [0.0] * len(grid.items)
     for column in grid.columns:
         shelf = _stacked(grid, column)
@@ -66,8 +66,7 @@ def find_heights(grid: Grid, outs: Ports, ins: Ports) -> list[float]:
         for column in grid.columns if sweep % 2 == 0 else reversed(grid.columns):
             sides = (True, True) if last else (sweep % 2 == 0, sweep % 2 == 1)
             _settle(grid, column, tops, (outs, ins), sides)
-    highest = min(tops, default=0.0)
-    return [top - highest for top in tops]
+    return tops
 
 
 def _stacked(grid: Grid, column: list[int]) -> list[float]:

@@ -10,10 +10,10 @@ Pair = tuple[str, str]
 
 
 def backward(names: Sequence[str], pairs: Iterable[Pair], start: str) -> set[Pair]:
-    """Give the pairs that lead back to a box on the path to it, and all that lead to the start.
+    """Give the pairs that lead back to a box on the path to it, seen from the start.
 
-    Seen from the start. What is left without them has no circle. Written without recursion: a
-    chain of boxes may be longer than Python's stack.
+    What is left without them has no circle. Written without recursion: a chain of boxes may be
+    longer than Python's stack.
     """
     targets: dict[str, list[str]] = {name: [] for name in names}
     for source, target in pairs:
@@ -25,21 +25,22 @@ def backward(names: Sequence[str], pairs: Iterable[Pair], start: str) -> set[Pai
         on_path = {root}
         while path:
             name, rest = path[-1]
-            target = next(rest, "")
-            if not target:
+            for target in rest:
+                if target in on_path:
+                    found.add((name, target))
+                elif target not in done:
+                    path.append((target, iter(targets[target])))
+                    on_path.add(target)
+                    break
+            else:
                 path.pop()
                 on_path.discard(name)
                 done.add(name)
-            elif target in on_path or target == start:
-                found.add((name, target))
-            elif target not in done:
-                path.append((target, iter(targets[target])))
-                on_path.add(target)
     return found
 
 
 def ranks(names: Sequence[str], forward: Iterable[Pair], start: str) -> dict[str, int]:
-    """Give each box the length of the longest way to it; 0 for the start.
+    """Give each box the length of the longest way to it.
 
     A box that nothing leads to stands one rank before the first that it leads to.
     """

@@ -12,7 +12,8 @@ from dexnb.graph.layout.heights import Ports
 LANE = 22.0
 """Between two links that run around all boxes."""
 
-_TURN = 26.0
+_TURN = 14.0
+_TURN_FAR = 200.0
 _CORNER = 9.0
 
 
@@ -77,7 +78,7 @@ def near_route(plan: Plan, number: int) -> Route:
 
 
 def _lead_back(plan: Plan, pen: _Pen, chain: list[int], last: Point) -> None:
-    pen.turn(plan.height(chain[1]), _TURN)
+    pen.turn(plan.height(chain[1]), 1)
     for at, item in enumerate(chain[1:-1]):
         column = plan.grid.items[item].column
         if at and plan.rights[column] <= plan.lefts[column]:
@@ -85,7 +86,7 @@ def _lead_back(plan: Plan, pen: _Pen, chain: list[int], last: Point) -> None:
         if at:
             pen.bend((plan.rights[column], plan.height(item)))
         pen.level(plan.lefts[column])
-    pen.turn(last[1], -_TURN)
+    pen.turn(last[1], -1)
 
 
 def far_routes(plan: Plan, top: float, bottom: float) -> dict[int, Route]:
@@ -154,8 +155,14 @@ class _Pen:
         )
         self.at = to
 
-    def turn(self, y: float, by: float) -> None:
-        """Turn round to another height, `by` to the right."""
+    def turn(self, y: float, side: int) -> None:
+        """Turn round to another height, towards the right for a positive side.
+
+        Farther for what turns to a farther height, so that one turn runs inside another.
+        """
+        climb = abs(y - self.at[1])
+        by = side * _TURN * (1 + climb / (climb + _TURN_FAR))
+        # A cubic reaches three quarters of the way to its controls.
         x, reach = self.at[0], self.at[0] + by * 4 / 3
         self.path += f"C{reach:.1f} {self.at[1]:.1f} {reach:.1f} {y:.1f} {x:.1f} {y:.1f}"
         self.at = (x, y)
