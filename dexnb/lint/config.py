@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from dexnb.errors import DefinitionError
+from dexnb.lint.limits import LONGEST
 from dexnb.lint.registry import known_names
 from dexnb.lint.settings import LintSettings, Target
 
@@ -28,7 +29,7 @@ class LintConfig:
         strict: Whether what cannot be told counts as found.
     """
 
-    settings: LintSettings = LintSettings()
+    settings: LintSettings = field(default_factory=LintSettings)
     exclude: tuple[str, ...] = ()
     fail_on: FailOn = "warning"
     strict: bool = False
@@ -99,9 +100,9 @@ def _texts(value: Any, source: str) -> list[str]:
 
 def _number(value: Any, source: str) -> float:
     plain = isinstance(value, int | float) and not isinstance(value, bool)
-    if plain and 0 <= value <= 86400:
+    if plain and 0 <= value <= LONGEST:
         return float(value)
-    raise DefinitionError(f"{source} is {value!r}: give seconds from 0 to 86400")
+    raise DefinitionError(f"{source} is {value!r}: give seconds from 0 to {LONGEST}")
 
 
 def _one_of(value: Any, known: tuple[str, ...], source: str) -> Any:

@@ -12,13 +12,14 @@ from pathlib import Path
 from dexnb.cli.exits import FAILED, OK
 from dexnb.cli.graph.options import SUFFIXES
 from dexnb.cli.graph.outlined import outlined
-from dexnb.cli.lint.as_text import where
 from dexnb.cli.target import CommandError
 from dexnb.cli.text import printable
 from dexnb.graph.flow_picture import FlowPicture
+from dexnb.graph.still import FoundFlow, SourceReading, read_source
 from dexnb.lint import LintSettings, files_of, lint_reading
 from dexnb.lint.config import config_near
-from dexnb.graph.still import FoundFlow, SourceReading, read_source
+from dexnb.lint.in_words import where
+from dexnb.model.finding import Finding
 
 
 def graph(options: argparse.Namespace) -> int:
@@ -78,7 +79,7 @@ def _pictures(
         yield FlowPicture(each.graph, _findings(reading, each, settings) if badges else ())
 
 
-def _findings(reading: SourceReading, flow: FoundFlow, settings: LintSettings):
+def _findings(reading: SourceReading, flow: FoundFlow, settings: LintSettings) -> list[Finding]:
     name = flow.registered.flow_type
     return [finding for finding in lint_reading(reading, settings) if finding.flow == name]
 

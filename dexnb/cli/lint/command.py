@@ -13,17 +13,17 @@ from dexnb.cli.exits import FAILED, OK
 from dexnb.cli.lint.as_github import as_github
 from dexnb.cli.lint.as_json import as_json
 from dexnb.cli.lint.as_sarif import as_sarif
-from dexnb.cli.lint.as_text import as_text
 from dexnb.cli.lint.mending import difference, mend
 from dexnb.cli.target import CommandError
 from dexnb.lint import LintReport, explain, files_of, lint_paths, lint_text, rules
 from dexnb.lint.config import LintConfig, changed, config_near
+from dexnb.lint.in_words import in_words
 from dexnb.model.finding import Finding
 
 STDIN = "-"
 _RANKS = {"error": 0, "warning": 1, "note": 2}
 _FORMATS: dict[str, Callable[[Sequence[Finding], int], str]] = {
-    "text": as_text,
+    "text": in_words,
     "json": as_json,
     "sarif": as_sarif,
     "github": as_github,

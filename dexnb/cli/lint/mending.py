@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import tempfile
 import tokenize
 from collections import Counter
@@ -38,7 +37,10 @@ def difference(findings: Sequence[Finding]) -> str:
 
     def compare(path: str, cell: str, text: str) -> None:
         name = f"{path}:{cell}" if cell else path
-        before, after = files.read(path, cell).splitlines(True), text.splitlines(True)
+        before, after = (
+            files.read(path, cell).splitlines(keepends=True),
+            text.splitlines(keepends=True),
+        )
         parts.extend(_ended(unified_diff(before, after, f"a/{name}", f"b/{name}")))
 
     apply_fixes(findings, files.read, compare)
@@ -90,7 +92,9 @@ def _with_cells(source: str, cells: dict[str, str]) -> str:
     for number, cell in enumerate(document["cells"], 1):
         text = cells.get(str(cell.get("id") or f"cell {number}"))
         if text is not None and cell.get("cell_type") == "code":
-            cell["source"] = text.splitlines(True) if isinstance(cell["source"], list) else text
+            cell["source"] = (
+                text.splitlines(keepends=True) if isinstance(cell["source"], list) else text
+            )
     return f"{json.dumps(document, indent=1, ensure_ascii=False)}\n"
 
 
@@ -100,7 +104,8 @@ def _replace(path: Path, data: bytes) -> None:
         mode = place.stat().st_mode & 0o777
         with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
             file.write(data)
-        os.chmod(file.name, mode)
-        os.replace(file.name, place)
+        new = Path(file.name)
+        new.chmod(mode)
+        new.replace(place)
     except OSError as error:
         raise CommandError(f"{str(path)!r} cannot be written: {error.strerror}") from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 
+from dexnb.lint.limits import LONGEST
+
 ABOUT = """\
 Look for what goes wrong in polling Flows. Files, folders and notebooks are read; nothing of them is
 imported or run. Settings are taken from [tool.dexnb.lint] of the nearest pyproject.toml, and
@@ -99,7 +101,7 @@ def _seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
-    if not 0 <= seconds <= 86400:
-        message = f"{text!r}: give seconds from 0 to 86400"
+    if not 0 <= seconds <= LONGEST:
+        message = f"{text!r}: give seconds from 0 to {LONGEST}"
         raise argparse.ArgumentTypeError(message)
     return seconds

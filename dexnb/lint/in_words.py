@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dexnb.cli.text import printable
 from dexnb.model.finding import Finding, Place
+from dexnb.model.markup import printable
 
 _LONGEST = 2000
 _ORDER = ("error", "warning", "note")
 
 
-def as_text(findings: Sequence[Finding], files: int) -> str:
+def in_words(findings: Sequence[Finding], files: int) -> str:
     """Write every finding, and how many there are in how many files."""
-    lines = [line for finding in findings for line in _lines(finding)]
-    return "\n".join([*lines, summary(findings, files)])
+    told = [line for finding in findings for line in lines(finding)]
+    return "\n".join([*told, summary(findings, files)])
 
 
 def where(place: Place) -> str:
@@ -46,7 +46,8 @@ def summary(findings: Sequence[Finding], files: int) -> str:
     return f"{', '.join(each)} in {read}{told}{fixes}"
 
 
-def _lines(finding: Finding) -> Iterator[str]:
+def lines(finding: Finding) -> Iterator[str]:
+    """Write one finding: where and what, then what to do instead."""
     unsure = " (cannot tell)" if finding.verdict == "cannot tell" else ""
     what = f"{finding.severity} {finding.code} {finding.name}{unsure}"
     yield f"{where(finding.place)}: {what}: {printable(finding.message, _LONGEST)}"
