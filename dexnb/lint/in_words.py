@@ -20,9 +20,10 @@ def in_words(findings: Sequence[Finding], files: int) -> str:
 
 def where(place: Place) -> str:
     """Write a place as editors and terminals link it: `path:line:column`."""
-    parts = [place.path or "<cell>"]
-    if place.cell:
-        parts.append(f"cell {place.cell}")
+    parts = [place.path] if place.path else []
+    if place.cell or not parts:
+        # A live cell's label says by itself what it is.
+        parts.append(f"cell {place.cell}" if parts else place.cell or "<cell>")
     if place.line:
         parts += [str(place.line), str(place.column + 1)]
     return ":".join(printable(part, _LONGEST) for part in parts)

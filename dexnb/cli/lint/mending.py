@@ -37,14 +37,15 @@ def difference(findings: Sequence[Finding]) -> str:
 
     def compare(path: str, cell: str, text: str) -> None:
         name = f"{path}:{cell}" if cell else path
-        before, after = (
-            files.read(path, cell).splitlines(keepends=True),
-            text.splitlines(keepends=True),
-        )
+        before, after = _lines(files.read(path, cell)), _lines(text)
         parts.extend(_ended(unified_diff(before, after, f"a/{name}", f"b/{name}")))
 
     apply_fixes(findings, files.read, compare)
     return "".join(parts)
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
 
 
 def _ended(lines: Iterator[str]) -> Iterator[str]:
@@ -92,9 +93,7 @@ def _with_cells(source: str, cells: dict[str, str]) -> str:
     for number, cell in enumerate(document["cells"], 1):
         text = cells.get(str(cell.get("id") or f"cell {number}"))
         if text is not None and cell.get("cell_type") == "code":
-            cell["source"] = (
-                text.splitlines(keepends=True) if isinstance(cell["source"], list) else text
-            )
+            cell["source"] = _lines(text) if isinstance(cell["source"], list) else text
     return f"{json.dumps(document, indent=1, ensure_ascii=False)}\n"
 
 
