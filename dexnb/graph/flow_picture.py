@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable
 from os import PathLike
 from pathlib import Path
@@ -19,6 +20,10 @@ from dexnb.model.flow_graph import FlowGraph
 
 if TYPE_CHECKING:
     import networkx as nx
+
+
+LEAST_SCALE = 0.6
+"""Of a picture in a notebook: smaller, its text is hard to read."""
 
 
 def flow_graph(
@@ -118,12 +123,28 @@ class FlowPicture:
     def _repr_mimebundle_(
         self, include: Collection[str] = (), exclude: Collection[str] = ()
     ) -> dict[str, str]:
-        made = {"text/plain": repr(self), "image/svg+xml": self.to_svg()}
+        svg = self.to_svg()
+        made = {"text/plain": repr(self), "image/svg+xml": svg, "text/html": scrolled(svg)}
         return {
             kind: value
             for kind, value in made.items()
             if (not include or kind in include) and kind not in exclude
         }
+
+
+def scrolled(svg: str) -> str:
+    """Give a picture of ours as HTML that stays readable: a wide one scrolls rather than shrinks.
+
+    As an image, which stays in a notebook that its host does not trust; inline SVG does not.
+    """
+    name = svg.partition('aria-label="')[2].partition('"')[0]
+    width = float(svg.partition(' width="')[2].partition('"')[0])
+    data = b64encode(svg.encode()).decode()
+    size = f"width:100%;min-width:{LEAST_SCALE * width:.0f}px;max-width:{width:.0f}px;height:auto"
+    return (
+        f'<div style="overflow-x:auto"><img alt="{name}" style="{size}" '
+        f'src="data:image/svg+xml;base64,{data}"></div>'
+    )
 
 
 def _counted(count: int, noun: str) -> str:

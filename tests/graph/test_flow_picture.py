@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,25 @@ def test_a_notebook_gets_a_picture_and_a_line_of_text() -> None:
     text = "FlowPicture(OrderFlow: 5 Steps, 17 edges, 1 remark)"
     assert repr(shown) == text
     bundle = shown._repr_mimebundle_()
-    assert bundle == {"text/plain": text, "image/svg+xml": shown.to_svg()}
+    assert bundle["text/plain"] == text
+    assert bundle["image/svg+xml"] == shown.to_svg()
+    assert shown._repr_mimebundle_() == bundle
     assert shown._repr_mimebundle_(include=["text/plain"]) == {"text/plain": text}
-    assert shown._repr_mimebundle_(exclude=["image/svg+xml"]) == {"text/plain": text}
+    assert shown._repr_mimebundle_(exclude=["image/svg+xml", "text/html"]) == {"text/plain": text}
+
+
+def test_a_wide_picture_scrolls_in_a_notebook_instead_of_becoming_too_small() -> None:
+    """As an image that needs no trust, whose name is the picture's, escaped."""
+    html = picture(made.named(made.HOSTILE[0]))._repr_mimebundle_()["text/html"]
+    assert re.fullmatch(
+        r'<div style="overflow-x:auto">'
+        r'<img alt="Definition graph of &quot;&gt;&lt;script&gt;[^"<>]*" '
+        r'style="width:100%;min-width:\d+px;max-width:\d+px;height:auto" '
+        r'src="data:image/svg\+xml;base64,[\w+/=]+"></div>',
+        html,
+    )
+    least, most = (int(each) for each in re.findall(r"(?:min|max)-width:(\d+)px", html))
+    assert least == pytest.approx(0.6 * most, abs=1)
 
 
 def test_findings_are_badges_in_the_picture() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dexnb.clock import perf_counter
 from dexnb.graph.layout import Box, Layout, Link, Size, arrange
+from dexnb.graph.layout.ranks import backward, ranks
 from tests.graph.paths import points_of
 
 LABEL = Size(90, 16)
@@ -51,6 +53,30 @@ def test_no_link_runs_through_a_box(pairs: list[tuple[int, int]]) -> None:
         points = points_of(route.path)
         hit = [name for name, box in layout.boxes.items() if any(inside(p, box) for p in points)]
         assert hit == [], pairs[number]
+
+
+@given(PAIRS)
+def test_ranks_are_topological_generations_once_nothing_leads_back(
+    pairs: list[tuple[int, int]],
+) -> None:
+    """As networkx counts them, but for boxes that nothing leads to."""
+    names = [str(n) for n in range(10)]
+    named = [(str(a), str(b)) for a, b in pairs]
+    back = backward(names, named, "0")
+    graph = nx.DiGraph([pair for pair in named if pair not in back])
+    graph.add_nodes_from(names)
+    expected = {
+        name: rank
+        for rank, generation in enumerate(nx.topological_generations(graph))
+        for name in generation
+    }
+    found = ranks(names, graph.edges, "0")
+    for name in names:
+        if graph.in_degree(name) or name == "0":
+            assert found[name] == expected[name]
+        else:
+            assert found[name] >= expected[name]
+    assert all(found[source] < found[target] for source, target in graph.edges)
 
 
 @settings(max_examples=60)

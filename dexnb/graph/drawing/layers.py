@@ -22,9 +22,9 @@ Layer = Literal[
     "resources",
     "legend",
 ]
-"""`ground` is the colour behind all, `guards` the conditions on ways (cards keep theirs). `resources` lists the Streams, Channels and Attributes
-themselves, with the types of their values; `streams`, `channels` and `attributes` say which Step
-uses which."""
+"""`ground` is the colour behind all, `guards` the conditions on ways (cards keep theirs).
+`resources` lists the Streams, Channels and Attributes themselves, with the types of their values;
+`streams`, `channels` and `attributes` say which Step uses which."""
 
 LAYERS: frozenset[Layer] = frozenset(get_args(Layer))
 

@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dexnb.graph.exports.dex_ids import Ids, with_ids
 from dexnb.model.flow_graph import SCHEMA_VERSION, Diagnostic, Edge, FlowGraph, Node
 
 OWN = "dexnb"
 TIMES = "\u00d7"
 _OWN_FIELDS = ("settings", "given", "constants", "timings", "waits", "path")
 _STREAM_WRITE = {"bestEffort": True, "repeatable": True, "role": "progress", "phase": "execute"}
-
-Ids = Mapping[str, str]
 
 
 def to_dex_json(graph: FlowGraph) -> dict[str, Any]:
@@ -95,7 +94,7 @@ def _node(node: Node, ids: Ids) -> dict[str, Any]:
         "start": node.start,
         "span": _span(node) if node.line else None,
         "resource": node.resource,
-        "wait": None if node.wait is None else _wait(node.wait, ids),
+        "wait": None if node.wait is None else with_ids(node.wait, ids),
         "decision": None if node.decision is None else _decision(node.decision, ids),
         "metadata": {OWN: own} if (own := _own(node, ids)) else None,
     }
@@ -128,30 +127,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _wait(wait: dict[str, Any], ids: Ids) -> dict[str, Any]:
-    conditions = [
-        {
-            **each,
-            **{
-                name: ids.get(each[name], each[name])
-                for name in ("resourceId", "subFlowId")
-                if each.get(name)
-            },
-        }
-        for each in wait.get("conditions", ())
-    ]
-    return {**wait, "conditions": conditions}
-
-
 def _decision(decision: dict[str, Any], ids: Ids) -> dict[str, Any]:
-    made = {name: value for name, value in decision.items() if name != "targets"}
-    if "checkedChannels" in made:
-        made["checkedChannels"] = [ids.get(each, each) for each in made["checkedChannels"]]
-    if "cancellations" in made:
-        made["cancellations"] = [
-            {**each, "stepId": ids.get(each["stepId"], each["stepId"])}
-            for each in made["cancellations"]
-        ]
+    made = with_ids(decision, ids)
+    made.pop("targets", None)
     return made
 
 

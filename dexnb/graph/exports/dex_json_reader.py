@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from dexnb.errors import DocumentError
-from dexnb.graph.exports.dex_json import OWN, Ids
+from dexnb.graph.exports.dex_ids import Ids, with_ids
+from dexnb.graph.exports.dex_json import OWN
 from dexnb.model.flow_graph import (
     SCHEMA_VERSION,
     Constant,
@@ -111,7 +112,7 @@ def _node(document: Mapping[str, Any], ids: Ids) -> Node:
         start=bool(document.get("start", False)),
         condition=str(document.get("condition", "")),
         decision=_decision(document, own, ids),
-        wait=_wait(document.get("wait"), ids),
+        wait=None if document.get("wait") is None else with_ids(document["wait"], ids),
         resource=document.get("resource"),
         settings=own.get("settings"),
         given=tuple(own.get("given", ())),
@@ -135,30 +136,7 @@ def _decision(
     found = document.get("decision")
     if found is None:
         return None
-    made = dict(found)
-    if "targets" in own:
-        made["targets"] = [ids.get(each, each) for each in own["targets"]]
-    if "checkedChannels" in made:
-        made["checkedChannels"] = [ids.get(each, each) for each in made["checkedChannels"]]
-    if "cancellations" in made:
-        made["cancellations"] = [
-            {**each, "stepId": ids.get(each["stepId"], each["stepId"])}
-            for each in made["cancellations"]
-        ]
-    return made
-
-
-def _wait(found: Mapping[str, Any] | None, ids: Ids) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    conditions = [
-        {
-            name: ids.get(value, value) if name in ("resourceId", "subFlowId") else value
-            for name, value in each.items()
-        }
-        for each in found.get("conditions", ())
-    ]
-    return {**found, "conditions": conditions}
+    return with_ids({**found, **({"targets": own["targets"]} if "targets" in own else {})}, ids)
 
 
 def _edge(document: Mapping[str, Any], ids: Ids, names: Mapping[str, str]) -> Edge:

@@ -21,8 +21,8 @@ NO_FONT = (
     "PNG pictures need a font, and none of this machine's draws a letter: install one, such as "
     "fonts-dejavu-core or DejaVu Sans; to_svg() needs none"
 )
-MOST_PIXELS = 100_000_000
-"""Of a picture; a larger one takes gigabytes to draw."""
+MOST_PIXELS = 36_000_000
+"""Of a picture; a larger one takes many seconds and hundreds of megabytes to draw."""
 
 
 def to_png(

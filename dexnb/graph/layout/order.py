@@ -8,6 +8,9 @@ from itertools import pairwise
 from dexnb.graph.layout.grid import Grid
 
 SWEEPS = 10
+MOST_SWITCHED = 4000
+"""Items up to which neighbours are tried the other way round."""
+
 _PATIENCE = 3
 
 
@@ -25,6 +28,37 @@ def put_in_order(grid: Grid) -> None:
         if count < fewest:
             fewest, best = count, [list(column) for column in grid.columns]
     grid.columns = best
+    for _ in range(SWEEPS if fewest and len(grid.items) <= MOST_SWITCHED else 0):
+        if not sum(_switched(grid, at) for at in range(len(grid.columns))):
+            break
+
+
+def _switched(grid: Grid, at: int) -> bool:
+    """Switch neighbours of a column wherever that takes crossings away; tell whether any did."""
+    column = grid.columns[at]
+    left = _places(grid, at - 1)
+    right = _places(grid, at + 1)
+    changed = False
+    for upper in range(len(column) - 1):
+        one, other = grid.items[column[upper]], grid.items[column[upper + 1]]
+        ends = [
+            ([left[each] for each in one.before], [left[each] for each in other.before]),
+            ([right[each] for each in one.after], [right[each] for each in other.after]),
+        ]
+        gain = sum(_crossed(a, b) - _crossed(b, a) for a, b in ends)
+        if gain > 0:
+            column[upper : upper + 2] = column[upper + 1], column[upper]
+            changed = True
+    return changed
+
+
+def _places(grid: Grid, at: int) -> dict[int, int]:
+    column = grid.columns[at] if 0 <= at < len(grid.columns) else []
+    return {number: place for place, number in enumerate(column)}
+
+
+def _crossed(upper: list[int], lower: list[int]) -> int:
+    return sum(one > other for one in upper for other in lower)
 
 
 def _sweep(grid: Grid, *, rightward: bool) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-import networkx as nx
+from collections.abc import Iterable, Mapping, Sequence
 
 Pair = tuple[str, str]
 
@@ -44,16 +42,32 @@ def ranks(names: Sequence[str], forward: Iterable[Pair], start: str) -> dict[str
 
     A box that nothing leads to stands one rank before the first that it leads to.
     """
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(names)
-    graph.add_edges_from(forward)
-    found = {
-        name: rank
-        for rank, generation in enumerate(nx.topological_generations(graph))
-        for name in generation
-    }
+    targets: dict[str, list[str]] = {name: [] for name in names}
+    waiting = dict.fromkeys(names, 0)
+    for source, target in forward:
+        targets[source].append(target)
+        waiting[target] += 1
+    first = {name for name, count in waiting.items() if not count}
+    found = _generations(targets, waiting)
     for name in names:
-        after = [found[target] for target in graph.successors(name)]
-        if name != start and after and not graph.in_degree(name):
+        after = [found[target] for target in targets[name]]
+        if name in first and name != start and after:
             found[name] = min(after) - 1
+    return found
+
+
+def _generations(targets: Mapping[str, list[str]], waiting: dict[str, int]) -> dict[str, int]:
+    """Number the topological generations; by hand, as networkx takes long to load in a script."""
+    found: dict[str, int] = {}
+    generation = [name for name, count in waiting.items() if not count]
+    rank = 0
+    while generation:
+        following = []
+        for name in generation:
+            found[name] = rank
+            for target in targets[name]:
+                waiting[target] -= 1
+                if not waiting[target]:
+                    following.append(target)
+        generation, rank = following, rank + 1
     return found
