@@ -70,7 +70,7 @@ def test_a_flow_in_several_cells_is_drawn_with_its_findings(shell: InteractiveSh
     assert picture.graph.valid
     assert run(shell, "%dexnb graph PollingFlow").graph == picture.graph
     shown, _ = shell.display_formatter.format(picture)
-    assert set(shown) >= {"text/plain", "image/svg+xml"}
+    assert set(shown) == {"text/plain", "text/html", "image/svg+xml"}
 
 
 @pytest.mark.parametrize(
