@@ -221,6 +221,7 @@ class Calls:
 
 
 _DEEPEST = 12
+_MOST_DIGITS = 30
 _PAIR = 2
 _QUESTIONS = (isinstance, issubclass, getattr)
 _MANY = frozenset({"of", "other_steps", "without_start_step", "start_step"})
@@ -236,6 +237,8 @@ def written_behind(function: Any) -> Any:
 
 def _plain_call(callee: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
     owner = getattr(callee, "__self__", None)
+    if callee is round and any(not -_MOST_DIGITS < each < _MOST_DIGITS for each in args[1:]):
+        return Opaque()
     if callee is range:
         made = range(*args)
         return list(made) if len(made) <= MOST_ITEMS else Opaque()

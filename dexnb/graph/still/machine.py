@@ -76,10 +76,18 @@ class Machine:
             Exhausted: The text has used up its work.
             DexnbError: A definition refuses what it is given.
         """
+        self.worked()
+        return self.expressions.value(expression, names)
+
+    def worked(self) -> None:
+        """Count one piece of work.
+
+        Raises:
+            Exhausted: The text has used up its work.
+        """
         self.work += 1
         if self.work > MOST_WORK:
             raise Exhausted
-        return self.expressions.value(expression, names)
 
     def note(
         self, kind: ProblemKind, message: str, names: Names, node: Any, field: str = ""
@@ -172,10 +180,13 @@ class Machine:
 
     def finish(self) -> None:
         """Give classes and methods their annotations, once all names are there."""
-        for module in self._bare:
-            for class_ in module.classes:
+        bare, self._bare = self._bare, []
+        self.work = 0
+        for class_ in (each for module in bare for each in module.classes):
+            try:
                 self.classes.annotate(class_)
-        self._bare = []
+            except (Exhausted, RecursionError):
+                self.work = 0
 
 
 _TRUE_BY_VALUE = (str, int, float, bool, bytes, type(None), list, tuple, dict, set, frozenset, timedelta)
