@@ -10,9 +10,12 @@ from enum import Enum
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from dexnb.flow.flow import Flow
+from dexnb.flow.step import Step
 from dexnb.graph.opaque import Opaque, OpaqueType, opaque_class
 from dexnb.graph.source import written
 from dexnb.graph.still.attributes import STAND_IN, Super, attribute, derives, is_stand_in
+from dexnb.graph.still.bodies import hidden_bases
 from dexnb.graph.still.expressions import items_of
 from dexnb.graph.still.functions import Lambda
 from dexnb.graph.still.names import Names, same
@@ -191,6 +194,10 @@ class Calls:
         if isinstance(value, Opaque):
             self._hidden(field or "an argument", names, node, field)
             return value
+        strange = hidden_bases(type(value)) if is_stand_in(type(value)) else []
+        if strange and not derives(type(value), Step, Flow):
+            self._hidden(f"{type(value).__name__} has the base {strange[0]} and", names, node, field)
+            return Opaque()
         if type(value) is tuple and any(isinstance(each, Opaque) for each in value):
             self._hidden(field or "an argument", names, node, field)
             return tuple(each for each in value if not isinstance(each, Opaque))

@@ -14,7 +14,8 @@ from dexnb.graph.source import written
 from dexnb.graph.still.annotations import Annotations
 from dexnb.graph.still.attributes import STAND_IN, is_stand_in
 from dexnb.graph.still.calls import Calls
-from dexnb.graph.still.classes import ClassBody, Classes
+from dexnb.graph.still.bodies import ClassBody
+from dexnb.graph.still.classes import Classes
 from dexnb.graph.still.definitions import Definitions
 from dexnb.graph.still.expressions import Expressions
 from dexnb.graph.still.functions import Functions
@@ -139,11 +140,16 @@ class Machine:
                 except DexnbError:
                     del module.classes[before:]
 
+    def opened(self, module: Module) -> None:
+        """Let files beside a text import that text as it is read now."""
+        if module.path:
+            self._near[Path(module.path).absolute()] = module
+
     def load(self, name: str, near: Module) -> Module | None:
         """Give a module beside another one, or None."""
-        if not near.path and near.name != "__main__":
+        if not near.path:
             return None
-        file = self.neighbours.find(name, Path(near.path or ".").absolute())
+        file = self.neighbours.find(name, Path(near.path).absolute())
         if file is None:
             return None
         if file not in self._near and self._loaded < MOST_FILES:

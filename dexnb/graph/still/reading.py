@@ -94,6 +94,7 @@ class SourceReader:
         except UnreadableText as error:
             return self._unreadable(path, str(error))
         module = _module(path)
+        machine.opened(module)
         for unit in units:
             machine.follow(unit, module)
         machine.finish()

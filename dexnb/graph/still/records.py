@@ -16,7 +16,7 @@ from dexnb.graph.still.attributes import STAND_IN
 from dexnb.graph.still.values import is_plain
 
 if TYPE_CHECKING:
-    from dexnb.graph.still.classes import ClassBody
+    from dexnb.graph.still.bodies import ClassBody
     from dexnb.graph.still.machine import Machine
 
 _FAILS = (TypeError, ValueError, AttributeError)
