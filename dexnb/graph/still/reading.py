@@ -102,6 +102,10 @@ class SourceReader:
         problems = (*machine.problems, *(each for flow in flows for each in flow.problems))
         return SourceReading(path, units, flows, tuple(dict.fromkeys(problems)), module)
 
+    def instance(self, class_: type, *args: Any) -> Any:
+        """Give an instance of a stand-in, as if it were made with these arguments."""
+        return self._machine.instances.make(class_, list(args), {})
+
     def _parsed(self, text: str, path: str) -> Iterator[Unit]:
         try:
             yield parse_unit(text, path)
