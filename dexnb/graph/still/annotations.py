@@ -48,7 +48,11 @@ class Annotations:
             inner = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return Any
-        return Any if isinstance(inner, ast.Constant) and inner.value == text else self.type(inner, names)
+        return (
+            Any
+            if isinstance(inner, ast.Constant) and inner.value == text
+            else self.type(inner, names)
+        )
 
     def subscript(self, held: Any, key: ast.expr, names: Names) -> Any:
         """Give `held[key]` for a class or one of typing's forms."""

@@ -47,9 +47,7 @@ class Calls:
             return Opaque()
         return self.call(callee, args, keywords, names, node)
 
-    def _arguments(
-        self, node: ast.Call, names: Names
-    ) -> tuple[list[Any], dict[str, Any], bool]:
+    def _arguments(self, node: ast.Call, names: Names) -> tuple[list[Any], dict[str, Any], bool]:
         """Give the arguments, and whether those are all."""
         args: list[Any] = []
         keywords: dict[str, Any] = {}
@@ -196,7 +194,9 @@ class Calls:
             return value
         strange = hidden_bases(type(value)) if is_stand_in(type(value)) else []
         if strange and not derives(type(value), Step, Flow):
-            self._hidden(f"{type(value).__name__} has the base {strange[0]} and", names, node, field)
+            self._hidden(
+                f"{type(value).__name__} has the base {strange[0]} and", names, node, field
+            )
             return Opaque()
         if type(value) is tuple and any(isinstance(each, Opaque) for each in value):
             self._hidden(field or "an argument", names, node, field)
@@ -254,7 +254,9 @@ def _plain_call(callee: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
         return Opaque()
     if shallow and any(isinstance(each, Opaque) for each in args):
         return Opaque()
-    if callee in _COLLECTIONS and any(items_of(each) is None and type(each) is not str for each in args):
+    if callee in _COLLECTIONS and any(
+        items_of(each) is None and type(each) is not str for each in args
+    ):
         return Opaque()
     found = callee(*args, **keywords)
     return bounded(list(found) if isinstance(found, _PASSING) else found)
@@ -279,7 +281,9 @@ def _typed(args: list[Any], keywords: dict[str, Any]) -> tuple[list[Any], dict[s
         for place, each in enumerate(args)
     ]
     named = {
-        name: opaque_class(value.origin) if name == "value_type" and isinstance(value, Opaque) else value
+        name: opaque_class(value.origin)
+        if name == "value_type" and isinstance(value, Opaque)
+        else value
         for name, value in keywords.items()
     }
     return given, named

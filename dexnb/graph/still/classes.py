@@ -119,7 +119,9 @@ class Classes:
                 space[name] = hook(self.machine, name, space[name])
             else:
                 message = f"{name} is no plain method: what it gives is not known"
-                self.machine.note("cannot-tell", message, space[STAND_IN].names, space[STAND_IN].node)
+                self.machine.note(
+                    "cannot-tell", message, space[STAND_IN].names, space[STAND_IN].node
+                )
                 del space[name]
 
     def _decorated(self, made: Any, decorator: ast.expr, names: Names, body: ClassBody) -> Any:

@@ -133,7 +133,9 @@ class Definitions:
         if not any(isinstance(each, StepList | Opaque) for each in found):
             # A value that is no StepList is refused as it is in a Flow that is alive.
             return found[0]
-        self._hidden(function, "get_steps() gives what only running the code could tell", "get_steps")
+        self._hidden(
+            function, "get_steps() gives what only running the code could tell", "get_steps"
+        )
         first, *rest = [*known, self._named(function)]
         if not known or first.start is None:
             first, rest = self._named(function), known

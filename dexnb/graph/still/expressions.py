@@ -134,7 +134,9 @@ class Expressions:
         if type(held) in (dict, list, tuple, str):
             if isinstance(key, ast.Slice):
                 parts = (key.lower, key.upper, key.step)
-                bounds = [None if each is None else self.machine.value(each, names) for each in parts]
+                bounds = [
+                    None if each is None else self.machine.value(each, names) for each in parts
+                ]
                 return held[slice(*bounds)]
             wanted = self.machine.value(key, names)
             return Opaque() if isinstance(wanted, Opaque) else held[wanted]

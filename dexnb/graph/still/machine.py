@@ -130,7 +130,11 @@ class Machine:
         """Follow functions that define classes and that nobody has called, for those classes."""
         for value in tuple(module.namespace.values()):
             body = written(value) if isinstance(value, FunctionType) else None
-            if body is None or id(value) in module.made or value.__globals__ is not module.namespace:
+            if (
+                body is None
+                or id(value) in module.made
+                or value.__globals__ is not module.namespace
+            ):
                 continue
             module.made.add(id(value))
             if any(isinstance(node, ast.ClassDef) for node in definitions(body.tree.body)):
@@ -195,4 +199,17 @@ class Machine:
                 self.work = 0
 
 
-_TRUE_BY_VALUE = (str, int, float, bool, bytes, type(None), list, tuple, dict, set, frozenset, timedelta)
+_TRUE_BY_VALUE = (
+    str,
+    int,
+    float,
+    bool,
+    bytes,
+    type(None),
+    list,
+    tuple,
+    dict,
+    set,
+    frozenset,
+    timedelta,
+)

@@ -144,7 +144,9 @@ def _default(value: Any) -> Any:
         if "default" in value.given:
             return dataclasses.field(default=_default(value.given["default"]), **kept)
         made = "default_factory" in value.given
-        return dataclasses.field(default_factory=Opaque, **kept) if made else dataclasses.field(**kept)
+        return (
+            dataclasses.field(default_factory=Opaque, **kept) if made else dataclasses.field(**kept)
+        )
     return Opaque() if getattr(type(value), "__hash__", None) is None else value
 
 

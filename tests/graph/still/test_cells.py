@@ -42,7 +42,9 @@ def test_a_line_that_is_no_python_becomes_one_that_does_nothing(line: str, pytho
 
 def test_signs_of_magics_inside_texts_and_brackets_are_python() -> None:
     """A continued expression or text may begin a line with a percent sign."""
-    text = 'x = (7\n%2)\ny = """\n!text\n%more """\nz = 7 \\\n%2\n!ls \\\n  more\nlast = {\n"a":\n1}'
+    text = (
+        'x = (7\n%2)\ny = """\n!text\n%more """\nz = 7 \\\n%2\n!ls \\\n  more\nlast = {\n"a":\n1}'
+    )
     code, _ = python_of(text)
     assert code == text.replace("!ls \\\n  more", "pass\n")
 
@@ -59,7 +61,9 @@ def test_a_timed_cell_keeps_its_body_and_its_lines(magic: str, tmp_path: Path) -
     assert reading.problems == ()
 
 
-@pytest.mark.parametrize("magic", ["bash", "html", "writefile x.py", "javascript", "sql", "unknown"])
+@pytest.mark.parametrize(
+    "magic", ["bash", "html", "writefile x.py", "javascript", "sql", "unknown"]
+)
 def test_a_cell_of_another_language_is_skipped_and_said_so(magic: str, tmp_path: Path) -> None:
     """The cells around it are read."""
     file = write_notebook(tmp_path / "n.ipynb", HEAD + END, f"%%{magic}\nclass F(:", FLOW)
@@ -121,7 +125,7 @@ def test_a_notebook_of_another_language_is_said_to_be_one(tmp_path: Path) -> Non
     assert "notebook of R" in problems[0].message
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"nbformat": 3}', "[" * 100_000, '{"a": 1' ])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"nbformat": 3}', "[" * 100_000, '{"a": 1'])
 def test_what_is_no_notebook_is_a_problem(text: str, tmp_path: Path) -> None:
     """However broken."""
     file = tmp_path / "n.ipynb"
@@ -137,9 +141,13 @@ def test_columns_are_counted_in_characters(tmp_path: Path) -> None:
     file.write_text(json.dumps({"nbformat": 4, "cells": cells}))
     reading = read_source(file)
     assert [each.kind for each in reading.problems] == ["not-parsed"]
-    flow = read_source(f"{HEAD}{END}\nx = 'äöü'\nif 'ä':\n    y = 'ö' if 'ü' else open('ß')\n{FLOW}")
+    flow = read_source(
+        f"{HEAD}{END}\nx = 'äöü'\nif 'ä':\n    y = 'ö' if 'ü' else open('ß')\n{FLOW}"
+    )
     unit = flow.units[0]
-    call = next(n for n in _nodes(unit.tree) if getattr(getattr(n, "func", None), "id", "") == "open")
+    call = next(
+        n for n in _nodes(unit.tree) if getattr(getattr(n, "func", None), "id", "") == "open"
+    )
     assert unit.lines[call.lineno - 1][unit.place(call).column :] == "open('ß')"
 
 

@@ -125,7 +125,9 @@ UNSURE = [
 
 
 @pytest.mark.parametrize(("body", "steps"), UNSURE)
-def test_steps_that_only_running_tells_are_all_drawn_and_said_so(body: str, steps: set[str]) -> None:
+def test_steps_that_only_running_tells_are_all_drawn_and_said_so(
+    body: str, steps: set[str]
+) -> None:
     """No Step that is named is missing, and nothing follows from the list."""
     found = flow_in(_three(body))
     assert set(found.registered.steps) == steps
@@ -249,7 +251,10 @@ class F(Flow[int]):
 
 def test_definition_errors_stand_at_their_methods() -> None:
     """Each with the words of a registration, and the rest of the graph is there."""
-    text = HEAD + END + """
+    text = (
+        HEAD
+        + END
+        + """
 class Bad(Step[int]):
     def execute(self, context: Context, input) -> StepDecision:
         return go_to(End, 1)
@@ -257,6 +262,7 @@ class F(Flow[int]):
     def get_steps(self) -> StepList[int]:
         return StepList.start_step(Bad()).other_steps(End(), End())
 """
+    )
     found = read_source(text).flows[0]
     lines = text.split("\n")
     problems = [(lines[each.place.line - 1].strip(), each.message) for each in found.problems]
@@ -270,7 +276,10 @@ class F(Flow[int]):
 
 def test_a_flow_of_a_text_counts_unless_it_is_abstract_or_defined_again() -> None:
     """Those of functions and classes too; imported ones are not the text's."""
-    reading = read_source(HEAD + END + """
+    reading = read_source(
+        HEAD
+        + END
+        + """
 from dexnb.examples.polling import PollingFlow
 def make(pause):
     class Wait(Step[int]):
@@ -301,7 +310,8 @@ def other():
     class Uncalled(Flow[int]):
         def get_steps(self) -> StepList[int]:
             return StepList.start_step(End())
-""")
+"""
+    )
     assert reading.problems == ()
     types = [flow.registered.flow_type for flow in reading.flows]
     assert types == ["Inner", "Nested", "Twice", "Uncalled"]
@@ -310,12 +320,16 @@ def other():
 
 def test_dex_itself_counts_as_dexnb() -> None:
     """A file of that world is read before its import line is changed."""
-    text = HEAD.replace("from dexnb import", "from dex import") + END + """
+    text = (
+        HEAD.replace("from dexnb import", "from dex import")
+        + END
+        + """
 import dex
 class F(dex.Flow[int]):
     def get_steps(self) -> StepList[int]:
         return dex.StepList.start_step(End())
 """
+    )
     reading = read_source(text)
     assert reading.problems == ()
     assert [flow.registered.flow_type for flow in reading.flows] == ["F"]

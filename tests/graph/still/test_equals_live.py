@@ -93,7 +93,9 @@ def _class(reading: SourceReading, name: str) -> Any:
 
 def _one_of(reading: SourceReading) -> Any:
     """Give what makes the stand-in of the Flow that `forms` has for its Steps."""
-    text = READER.read("tests/graph/forms.py") if reading.path.endswith("more_forms.py") else reading
+    text = (
+        READER.read("tests/graph/forms.py") if reading.path.endswith("more_forms.py") else reading
+    )
     class_ = _class(text, "OneOf")
     return lambda step: READER.instance(class_, step)
 

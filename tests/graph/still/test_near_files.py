@@ -42,7 +42,12 @@ IMPORTS = [
     ("import base", "base.Base", "base.PAUSE", "base.End"),
     ("import base as b", "b.Base", "b.PAUSE", "b.End"),
     ("from base import Base as B, PAUSE as P, End as E", "B", "P", "E"),
-    ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from base import *", "Base", "PAUSE", "End"),
+    (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from base import *",
+        "Base",
+        "PAUSE",
+        "End",
+    ),
     ("try:\n    from base import *\nexcept ImportError:\n    Base = None", "Base", "PAUSE", "End"),
 ]
 IN_PACKAGE = [
@@ -141,7 +146,9 @@ def test_a_project_above_gives_the_roots_of_absolute_imports(tmp_path: Path) -> 
     assert any(each.kind == "cannot-tell" for each in reading.problems)
 
 
-def test_a_text_without_a_path_knows_no_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_without_a_path_knows_no_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One that is called by a path does."""
     (tmp_path / "base.py").write_text(BASE)
     monkeypatch.chdir(tmp_path)
