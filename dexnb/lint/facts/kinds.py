@@ -79,8 +79,9 @@ def _beats(call: ast.Call, frame: Frame, origin: str) -> bool:
     if top_of(origin) == "dexnb" and last_of(origin) == "heartbeat":
         return True
     match _meant(call.func, frame):
-        case ast.Attribute(attr="heartbeat"), _:
-            return True
+        case ast.Attribute(value=base, attr="heartbeat"), home:
+            known = top_of(origin_of(base, home))
+            return not known or known == "dexnb" or is_context(base, home)
         case _:
             return False
 
