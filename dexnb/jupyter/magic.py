@@ -10,9 +10,10 @@ from typing import Any
 
 from dexnb.errors import DefinitionError
 from dexnb.graph.flow_picture import FlowPicture
-from dexnb.graph.still.reading import SourceReader, SourceReading
+from dexnb.graph.still import FoundFlow, SourceReading
+from dexnb.graph.still.reading import SourceReader
 from dexnb.jupyter.findings_shown import FindingsShown
-from dexnb.lint import LintReport, explain, lint_paths, lint_reading
+from dexnb.lint import explain, lint_paths, lint_reading
 from dexnb.lint.config import config_near
 from dexnb.lint.runner import in_order
 from dexnb.model.finding import Finding
@@ -21,7 +22,7 @@ KERNEL = "kernel.ipynb"
 """The name under which the cells that ran are read; their neighbours are those of the folder."""
 
 USAGE = """\
-%dexnb lint                the Flows of the cells that ran here
+%dexnb lint [FLOW]...      the Flows of the cells that ran here, or these of them
 %dexnb lint PATH...        files, notebooks, folders
 %dexnb graph [FLOW]        the definition graph of a Flow of these cells, with its findings
 %dexnb explain RULE        what a rule means, why, and what to do instead
@@ -42,7 +43,7 @@ class Magic:
     def __call__(self, line: str) -> Any:
         """Look at Flows: lint them, draw them, explain a rule.
 
-        %dexnb lint                the Flows of the cells that ran here
+        %dexnb lint [FLOW]...      the Flows of the cells that ran here, or these of them
         %dexnb lint PATH...        files, notebooks, folders
         %dexnb graph [FLOW]        the definition graph of a Flow of these cells, with its findings
         %dexnb explain RULE        what a rule means, why, and what to do instead
@@ -62,31 +63,29 @@ class Magic:
             raise DefinitionError(message)
         return _Text(USAGE)
 
-    def _lint(self, paths: list[str]) -> FindingsShown:
+    def _lint(self, given: list[str]) -> FindingsShown:
         settings = config_near(Path.cwd()).settings
-        if paths:
-            missing = next((path for path in paths if not Path(path).exists()), None)
-            if missing is not None:
-                raise DefinitionError(f"%dexnb lint: there is no file or folder {missing!r}")
-            report: LintReport = lint_paths(paths, settings=settings)
+        paths = [name for name in given if Path(name).exists()]
+        if paths and len(paths) == len(given):
+            report = lint_paths(paths, settings=settings)
             return FindingsShown(report.findings, len(report.files))
         reading = self._reading()
-        return FindingsShown(list(map(_here, in_order(lint_reading(reading, settings)))))
+        for name in given:
+            if name not in paths:
+                _flow(reading, name)
+        found = lint_reading(reading, settings)
+        # Before each place is told once: a Step may belong to several Flows.
+        chosen = [each for each in found if not given or each.flow in given]
+        return FindingsShown(_in_order(chosen, reading))
 
     def _graph(self, name: str) -> FlowPicture:
         reading = self._reading()
-        flows = {flow.graph.name: flow for flow in reading.flows}
-        known = f"the cells that ran here define {', '.join(flows) or 'none'}"
-        if not name and len(flows) > 1:
-            raise DefinitionError(f"%dexnb graph FLOW: name one; {known}")
-        found = flows.get(name) if name else next(iter(flows.values()), None)
-        if found is None:
-            raise DefinitionError(f"%dexnb graph: there is no Flow {name!r}; {known}")
-        settings = config_near(Path.cwd()).settings
-        findings = [
-            each for each in lint_reading(reading, settings) if each.flow == found.graph.name
-        ]
-        return FlowPicture(found.graph, list(map(_here, in_order(findings))))
+        if not name and len(reading.flows) > 1:
+            raise DefinitionError(f"%dexnb graph FLOW: name one; {_known(reading)}")
+        flow = _flow(reading, name)
+        findings = lint_reading(reading, config_near(Path.cwd()).settings)
+        own = [each for each in findings if each.flow == flow.graph.name]
+        return FlowPicture(flow.graph, _in_order(own, reading))
 
     def _reading(self) -> SourceReading:
         """Read the cells that ran, of equal ones the last."""
@@ -106,6 +105,26 @@ class _Text(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def _flow(reading: SourceReading, name: str) -> FoundFlow:
+    """Give the Flow of a name, or the first one for none."""
+    found = next((flow for flow in reading.flows if name in ("", flow.graph.name)), None)
+    if found is None:
+        raise DefinitionError(f"there is no Flow or file {name!r}; {_known(reading)}")
+    return found
+
+
+def _known(reading: SourceReading) -> str:
+    names = ", ".join(flow.graph.name for flow in reading.flows)
+    return f"the cells that ran here define {names or 'none'}"
+
+
+def _in_order(findings: list[Finding], reading: SourceReading) -> list[Finding]:
+    """Sort findings by the order of the cells, and leave the made-up file name out."""
+    places = {unit.cell: number for number, unit in enumerate(reading.units)}
+    ordered = sorted(in_order(findings), key=lambda each: places.get(each.place.cell, -1))
+    return [_here(each) for each in ordered]
 
 
 def _here(finding: Finding) -> Finding:

@@ -46,6 +46,9 @@ def test_cells_that_ran_are_linted_by_their_labels(shell: InteractiveShell) -> N
     assert {finding.place.cell for finding in found} == {"In [2]"}
     assert {finding.place.path for finding in found} == {""}
     assert repr(found).startswith("In [2]:")
+    run(shell, BAD.replace("class Counting(", "class Other("))
+    assert {finding.flow for finding in run(shell, "%dexnb lint Other")} == {"Other"}
+    assert len(run(shell, "%dexnb lint Other Counting")) > len(run(shell, "%dexnb lint Other"))
 
 
 def test_a_corrected_cell_takes_the_place_of_the_first(shell: InteractiveShell) -> None:
@@ -77,8 +80,8 @@ def test_a_flow_in_several_cells_is_drawn_with_its_findings(shell: InteractiveSh
     ("line", "told"),
     [
         ("frobnicate", "%dexnb frobnicate is no command"),
-        ("graph Other", "there is no Flow 'Other'; the cells that ran here define none"),
-        ("lint nowhere.py", "there is no file or folder 'nowhere.py'"),
+        ("graph Other", "there is no Flow or file 'Other'; the cells that ran here define none"),
+        ("lint nowhere.py", "there is no Flow or file 'nowhere.py'"),
         ("explain DX999", "there is no rule 'DX999'"),
     ],
 )
