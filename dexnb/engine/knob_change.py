@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -75,11 +76,19 @@ async def set_knob(
         message = f"{name}: no Flow named {state.flow_type} is registered here; register its code"
         raise DefinitionError(message)
     knobs, graph = engine.worker.knobs, read_graph(flow)
-    before = {**state.overrides, **knobs.of(run_id)}
+    knobs.learn(run_id, state)
+    if knobs.is_unsure(run_id):
+        await engine.ask(lambda: knobs.catch_up(run_id))
     number = check_knob(
-        graph, before, name, value, margin=margin, minimum_heartbeat=knobs.minimum_heartbeat
+        graph,
+        knobs.of(run_id),
+        name,
+        value,
+        margin=margin,
+        minimum_heartbeat=knobs.minimum_heartbeat,
     )
-    attempts = engine.worker.of_run(run_id)
-    knobs.turn(graph, run_id, {**before, name: number}, attempts)
-    await engine.send(run_id, KnobsChanged({name: number}))
+    # A repeated one changes nothing, also where others have turned the knob between.
+    message = KnobsChanged({name: number}, uuid.uuid4().hex)
+    knobs.turn(graph, run_id, message, state.events, engine.worker.of_run(run_id))
+    await engine.send(run_id, message)
     return number

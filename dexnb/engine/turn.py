@@ -262,7 +262,9 @@ def _configure(ledger: Ledger, message: ConfigChanged) -> None:
 
 
 def _turn_knobs(ledger: Ledger, message: KnobsChanged) -> None:
-    ledger.emit("knobs_changed", overrides=message.overrides)
+    if message.request_id and message.request_id in ledger.state.requests:
+        return
+    ledger.emit("knobs_changed", overrides=message.overrides, request_id=message.request_id)
 
 
 _TAKE: dict[type[Message], Callable[[Ledger, Any], None]] = {

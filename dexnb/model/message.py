@@ -224,9 +224,15 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class KnobsChanged:
-    """Knobs of the run were turned while it was open; by name, as in `Start`."""
+    """Knobs of the run were turned while it was open.
+
+    Args:
+        overrides: By name, as in `Start`.
+        request_id: A repeated one changes nothing.
+    """
 
     overrides: dict[str, Any]
+    request_id: str = ""
 
 
 Message = (

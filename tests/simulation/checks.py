@@ -133,12 +133,9 @@ def repeated_attempts(witness: Witness) -> Iterator[str]:
             yield f"attempts of {execution} came as {attempts}"
 
 
-def old_paces(histories: Histories, witness: Witness, engines: int) -> Iterator[str]:
+def old_paces(histories: Histories, witness: Witness) -> Iterator[str]:
     """Look for executions that found a knob as it was before they came up."""
     for run_id, key, pace in witness.paces:
-        if engines > 1 and pace in witness.turned[run_id]:
-            # An engine holds on to what it was told, though another was told otherwise later.
-            continue
         seen, newest = [PACE], PACE
         for event in histories.get(run_id, ()):
             if event.kind == "knobs_changed" and "PACE" in event.payload["overrides"]:
