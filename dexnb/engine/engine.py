@@ -374,6 +374,7 @@ class Engine:
         if commit.closes:
             self.worker.cancel_run(commit.run_id)
         self.worker.knobs.committed(commit)
+        self.orchestrator.applied(commit.run_id)
         self.endings.changed(commit)
 
     def _lost(self, tokens: frozenset[str]) -> None:

@@ -15,8 +15,8 @@ from tests.simulation.steps import PACE
 from tests.simulation.waits import Waits
 from tests.simulation.witness import Witness
 
-FAILED_TRIES = 4
-"""Of the tries before a run is given up, those that an engine must have told of at least."""
+FAILED_TRIES = 11
+"""Turns of a run that can be read which have failed, before an engine gives it up."""
 
 Histories = dict[str, Sequence[Event]]
 """The events of each run."""
