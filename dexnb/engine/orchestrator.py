@@ -11,10 +11,11 @@ from dexnb.clock import wall_time
 from dexnb.engine.near_runs import NearRuns
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.patience import patiently
+from dexnb.engine.rpc_visits import RpcVisits
 from dexnb.engine.telemetry import Telemetry
 from dexnb.engine.turn import poisoned, turn
 from dexnb.errors import DocumentError, LeaseLost, ProviderError
-from dexnb.model.message import decode_message
+from dexnb.model.message import Message, decode_message
 from dexnb.model.run_state import RunState
 from dexnb.providers import Commit, OrchestrationItem, Provider
 
@@ -50,6 +51,7 @@ class Orchestrator:
         self._telemetry = telemetry
         self._near = near
         self._freed = freed
+        self.visits = RpcVisits()
         self._turns: set[asyncio.Task[None]] = set()
         self._failures: OrderedDict[str, int] = OrderedDict()
 
@@ -92,7 +94,7 @@ class Orchestrator:
             time, wall = self._provider.clock.lease(), wall_time()
             try:
                 state = self._state(item)
-                messages = [decode_message(message.text) for message in item.messages]
+                messages = await self._messages(item)
                 now = self._provider.clock.now()
                 commit = turn(state, messages, time=time, wall=wall, now=now)
                 done = await self._acknowledge(item, commit, state)
@@ -104,6 +106,11 @@ class Orchestrator:
                 await self.give_back(item)
         except Exception as error:  # noqa: BLE001 - the lock runs out, and the turn is taken again
             self._tell(item, error)
+
+    async def _messages(self, item: OrchestrationItem) -> list[Message]:
+        lease = self._options.orchestrator_lock_timeout.total_seconds()
+        messages = [decode_message(message.text) for message in item.messages]
+        return await self.visits.let_in(item, messages, lease)
 
     def _state(self, item: OrchestrationItem) -> RunState:
         return self._near.take(item.run_id, item.version) or RunState.from_text(item.state)
