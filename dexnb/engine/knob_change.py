@@ -63,18 +63,7 @@ async def set_knob(
     """
     of_type(name, str, "knob", "a constant's name or 'StepType.option'")
     margin = seconds_of(margin, name="margin")
-    record = await engine.record(run_id=run_id)
-    if record is None:
-        message = f"run {run_id} is not in this store"
-        raise RunNotFound(message)
-    state = RunState.from_text(record.state)
-    if state.closed:
-        message = f"{name}: {state.flow_id} has ended {state.status}; start it anew with overrides"
-        raise DefinitionError(message)
-    flow = engine.registry.get(state.flow_type)
-    if flow is None:
-        message = f"{name}: no Flow named {state.flow_type} is registered here; register its code"
-        raise DefinitionError(message)
+    state, flow = await _open_run(engine, run_id, name)
     knobs, graph = engine.worker.knobs, read_graph(flow)
     knobs.learn(run_id, state)
     if knobs.is_unsure(run_id):
@@ -88,7 +77,24 @@ async def set_knob(
         minimum_heartbeat=knobs.minimum_heartbeat,
     )
     # A repeated one changes nothing, also where others have turned the knob between.
-    message = KnobsChanged({name: number}, uuid.uuid4().hex)
-    knobs.turn(graph, run_id, message, state.events, engine.worker.of_run(run_id))
-    await engine.send(run_id, message)
+    turned = KnobsChanged({name: number}, uuid.uuid4().hex)
+    knobs.turn(graph, run_id, turned, state.events, engine.worker.of_run(run_id))
+    await engine.send(run_id, turned)
     return number
+
+
+async def _open_run(engine: Engine, run_id: str, name: str) -> tuple[RunState, RegisteredFlow]:
+    """Give the state of an open run and its code, or refuse to turn a knob of it."""
+    record = await engine.record(run_id=run_id)
+    if record is None:
+        message = f"run {run_id} is not in this store"
+        raise RunNotFound(message)
+    state = RunState.from_text(record.state)
+    if state.closed:
+        message = f"{name}: {state.flow_id} has ended {state.status}; start it anew with overrides"
+        raise DefinitionError(message)
+    flow = engine.registry.get(state.flow_type)
+    if flow is None:
+        message = f"{name}: no Flow named {state.flow_type} is registered here; register its code"
+        raise DefinitionError(message)
+    return state, flow

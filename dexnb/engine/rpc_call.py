@@ -228,7 +228,8 @@ class RpcCall:
         answer = asyncio.create_task(self._answer(record, request_id, "rpc_completed"))
         try:
             await self._engine.send(self._run_id, RpcVisit(request_id))
-            await asyncio.wait([answer, visit.state], return_when=asyncio.FIRST_COMPLETED)
+            either: list[asyncio.Future[Any]] = [answer, visit.state]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not visit.state.done():
                 # Another engine had that turn, or the run has ended.
                 await answer

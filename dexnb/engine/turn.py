@@ -250,7 +250,8 @@ def _time_out(ledger: Ledger, _: FlowTimeout) -> None:
 
 def _stop(ledger: Ledger, stop: Stop) -> None:
     status, error_type = _STOPPED[stop.type]
-    ledger.emit("stop_requested", type=stop.type, reason=stop.reason)
+    way: dict[str, Any] = {"makes_way": True} if stop.makes_way else {}
+    ledger.emit("stop_requested", type=stop.type, reason=stop.reason, **way)
     close(ledger, status, error_type, stop.reason, tells=not stop.makes_way)
 
 
