@@ -259,7 +259,8 @@ class Starred(Step[int]):
         if input % 3 == 1:
             named: Any = {"step": B, "input": input}
             return go_to(**named)
-        return go_to(*reversed([input, C]))
+        last: list[Any] = [input, C]
+        return go_to(*reversed(last))
 
 
 @hard("A", "B")
@@ -304,5 +305,6 @@ class Next(Step[int]):
     def last(self, step: type[Step[int]], input: int) -> StepDecision:
         """Go on."""
         if input % 3 == 1:
-            step = {"C": C}.setdefault("C", step)
+            known: dict[str, type[Step[int]]] = {"C": C}
+            step = known.setdefault("C", step)
         return go_to(step, input)

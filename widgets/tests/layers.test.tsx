@@ -116,6 +116,10 @@ describe("the cards of a Step", () => {
     ]);
     const wait = shop.nodes.find(({ kind }) => kind === "wait");
     if (!wait) throw new Error("no wait");
+    const skip = { ...wait, wait: { type: "skipWaitImmediately", conditions: [] } };
+    const nodes = shop.nodes.map((node) => (node === wait ? skip : node));
+    const skipping = shapeOf({ ...shop, nodes }, NONE).boxes.find(({ id }) => id === wait.parentId);
+    expect([skipping?.waitKind, skipping?.waits]).toEqual(["no wait", []]);
     const again = { ...wait, id: `${wait.id}0`, condition: "late" };
     const more = shapeOf({ ...shop, nodes: [...shop.nodes, again] }, NONE).boxes;
     const twice = more.find(({ id }) => id === wait.parentId);

@@ -124,22 +124,27 @@ function boxOf(
     start: node.start,
     chips: chipsOf(node),
     streams: streamsOf(node, inside, graph, byId),
-    waits: (node.waits ?? []).slice(0, MOST_WAITS),
-    ...waitWords(inside.filter((other) => other.kind === "wait")),
+    ...waitWords(
+      node.waits ?? [],
+      inside.filter((other) => other.kind === "wait"),
+    ),
     outcomes: outcomesOf(decisions, byId),
     polls: sleeps || node.given.includes("heartbeat_timeout") || polling.has(node.name),
   };
 }
 
+const SKIP = "skipWaitImmediately";
 const TOGETHER: Record<string, string> = {
   allOf: "all of",
   anyOf: "any of",
   anyComboOf: "any combination of",
-  skipWaitImmediately: "no wait",
+  [SKIP]: "no wait",
   unknown: "unknown",
 };
 
-function waitWords(cards: GraphNode[]): { waitKind: string; waitTitle: string } {
+type WaitWords = Pick<StepBox, "waits" | "waitKind" | "waitTitle">;
+
+function waitWords(rows: string[], cards: GraphNode[]): WaitWords {
   const title = cards.map(({ wait, condition }) => {
     const labels = wait?.conditions.map(({ label }) => label).join(", ") ?? "";
     const kind = TOGETHER[wait?.type ?? ""] ?? "";
@@ -147,9 +152,12 @@ function waitWords(cards: GraphNode[]): { waitKind: string; waitTitle: string } 
     return `${[kind, labels].filter(Boolean).join(" ")}${guard}`;
   });
   const [first] = cards;
-  const alone = (first?.wait?.conditions.length ?? 0) > 1 || first?.wait?.type === "unknown";
+  const skips = cards.length > 0 && cards.every(({ wait }) => wait?.type === SKIP);
+  const several = (first?.wait?.conditions.length ?? 0) > 1;
+  const alone = several || skips || first?.wait?.type === "unknown";
   const kind = alone ? (TOGETHER[first?.wait?.type ?? ""] ?? "") : "";
   return {
+    waits: skips ? [] : rows.slice(0, MOST_WAITS),
     waitKind: cards.length > 1 ? `? one of ${cards.length} waits` : kind,
     waitTitle: title.join("; or "),
   };
