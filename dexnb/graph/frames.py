@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -43,8 +44,9 @@ class Frame:
         nested = self._nested(call.func)
         if nested is not None:
             tree, home = nested
-            arguments = _bind(tree, call, self, skip=0)
-            return Frame(tree, home.scope, walk_paths(tree), self.depth + 1, arguments, home)
+            inner = Frame(tree, home.scope, walk_paths(tree), self.depth + 1, outer=home)
+            inner.arguments.update(_bind(inner, call, self, skip=0))
+            return inner
         callee, owner = self.callee(call.func)
         function = plain_function(callee)
         if function is None or not is_users(function):
@@ -54,7 +56,7 @@ class Frame:
         if frame is None:
             return None
         skip = 0 if owner is None else 1
-        frame.arguments.update(_bind(frame.tree, call, self, skip=skip))
+        frame.arguments.update(_bind(frame, call, self, skip=skip))
         return frame
 
     def _nested(self, function: ast.expr) -> tuple[Tree, Frame] | None:
@@ -125,6 +127,12 @@ def read_frame(
     return Frame(source.tree, scope, walk_paths(source.tree), depth)
 
 
+def file_of(frame: Frame) -> str:
+    """Name a function's file without its folder; a cell has none, whatever its name says."""
+    file = Path(frame.scope.function.__code__.co_filename)
+    return file.name if file.is_file() else ""
+
+
 def reachable(frame: Frame) -> Iterator[Frame]:
     """Give a frame and those of the helpers that it calls, each function once."""
     seen: set[Tree | FunctionType] = set()
@@ -138,6 +146,16 @@ def reachable(frame: Frame) -> Iterator[Frame]:
         yield current
         found = (current.follow(call) for call in current.calls())
         waiting.extend(each for each in found if each is not None)
+
+
+def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """Give an argument by its name or its place, if it is given plainly."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position < len(call.args) and not isinstance(call.args[position], ast.Starred):
+        return call.args[position]
+    return None
 
 
 def _is_super(expression: ast.expr) -> bool:
@@ -155,16 +173,27 @@ def _is_static(owner: Any, function: ast.Attribute) -> bool:
     return False
 
 
-def _bind(tree: Tree, call: ast.Call, caller: Frame, *, skip: int) -> dict[str, Any]:
+def _bind(
+    frame: Frame, call: ast.Call, caller: Frame, *, skip: int
+) -> dict[str, tuple[ast.expr, Frame]]:
     """Match a call's arguments with parameters; what is not given has its default."""
-    parameters = [*tree.args.posonlyargs, *tree.args.args]
+    given = frame.tree.args
+    parameters = [*given.posonlyargs, *given.args]
     names = [parameter.arg for parameter in parameters][skip:]
-    bound: dict[str, Any] = {}
+    bound: dict[str, tuple[ast.expr, Frame]] = {}
+    if not any(isinstance(each, ast.Starred) for each in call.args):
+        defaults = zip(reversed(parameters), reversed(given.defaults), strict=False)
+        bound.update((parameter.arg, (default, frame)) for parameter, default in defaults)
+    for parameter, only in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        if only is not None:
+            bound[parameter.arg] = (only, frame)
     for name, argument in zip(names, call.args, strict=False):
         if isinstance(argument, ast.Starred):
             break
         bound[name] = (argument, caller)
     for keyword in call.keywords:
-        if keyword.arg is not None:
-            bound[keyword.arg] = (keyword.value, caller)
+        if keyword.arg is None:
+            # It may give anything that is not given by its name.
+            return {name: each for name, each in bound.items() if each[1] is not frame}
+        bound[keyword.arg] = (keyword.value, caller)
     return bound
