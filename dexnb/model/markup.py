@@ -17,6 +17,11 @@ def cut(text: str, limit: int) -> str:
     return line if len(line) <= limit and len(text) <= 4 * limit else f"{line[: limit - 1]}…"
 
 
+def printable(text: str, limit: int = 200) -> str:
+    """Give one line of text whose every character shows and turns no other around."""
+    return _UNPRINTABLE.sub("\ufffd", cut(text, limit))
+
+
 def escaped(text: str, limit: int = 200) -> str:
     """Give text for an element or an attribute of HTML, SVG or XML."""
-    return html.escape(_UNPRINTABLE.sub("\ufffd", cut(text, limit)), quote=True)
+    return html.escape(printable(text, limit), quote=True)

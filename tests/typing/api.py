@@ -244,6 +244,14 @@ def run_in_a_notebook() -> None:
         raise
 
 
+def look() -> None:
+    """Look at a Flow's graph."""
+    shown = dex.flow_graph(Polling())
+    assert_type(shown.to_svg(theme="dark"), str)
+    assert_type(shown.to_png(), bytes)
+    dex.flow_graph(Polling)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
 def virtual() -> None:
     """Run a coroutine on the virtual clock."""
     Clock.virtual().run(run_in_a_script())
