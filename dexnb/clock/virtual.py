@@ -25,8 +25,6 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-_RESOLUTION = 1e-9
-_COARSE = 2.0**22
 _NEVER = math.inf
 _RECHECK = 0.002
 _PATIENCE = 10.0
@@ -98,7 +96,7 @@ class VirtualLoop(ClockLoop):
         self._failure: ClockRefusal | None = None
         self._waited_at = -1.0
         super().__init__(_JumpingSelector(self))
-        self._clock_resolution = _RESOLUTION
+        self._clock_resolution = math.ulp(self._now)
 
     def time(self) -> float:
         """Give the virtual seconds since the loop was made."""
@@ -124,9 +122,9 @@ class VirtualLoop(ClockLoop):
                 return 0
             if self._scheduled and (when := self._scheduled[0].when()) < _NEVER:
                 self._now = when
-                if when > _COARSE:
-                    # A timer fires when it is due before now + resolution, which must exceed now.
-                    self._clock_resolution = math.ulp(when)
+                # A timer fires when it is due before now + resolution. That exceeds now as little
+                # as can be: fired early, it finds its time not come, and is set again for ever.
+                self._clock_resolution = math.ulp(when)
                 return 0
         if self.external_wakeups:
             return None

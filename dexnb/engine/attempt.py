@@ -61,6 +61,7 @@ class Payload:
     results: dict[str, Any] | None = None
     local_values: dict[str, Any] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
+    overrides_at: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def from_text(cls, text: str) -> Payload:

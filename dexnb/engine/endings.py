@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from dexnb.engine.patience import patiently
 from dexnb.errors import DexnbError, ProviderError, RunNotFound, RuntimeClosed
@@ -34,7 +34,7 @@ class Endings:
         self._watching: _Waits = {}
         self._looking: asyncio.Task[None] | None = None
         self._again = False
-        _on_loop.setdefault(self._loop, WeakSet()).add(self)
+        _on_loop.setdefault(self._loop, WeakKeyDictionary())[self] = None
 
     async def wait(self, run_id: str) -> RunRecord:
         """Wait until a run has ended, whichever engine ends it; give it as it has ended.
@@ -67,7 +67,7 @@ class Endings:
         record: RunRecord | None = None
         while True:
             future: asyncio.Future[RunRecord | None] = self._loop.create_future()
-            waiting.setdefault(run_id, set()).add(future)
+            waiting.setdefault(run_id, {})[future] = None
             try:
                 if record is None:
                     record = await patiently(lambda: self._provider.read_run(run_id=run_id))
@@ -80,8 +80,8 @@ class Endings:
                 if future.done() and not future.cancelled():
                     # Whoever fails in the read above has no use for the news that the engine stops.
                     future.exception()
-                futures = waiting.get(run_id, set())
-                futures.discard(future)
+                futures = waiting.get(run_id, {})
+                futures.pop(future, None)
                 if not futures:
                     waiting.pop(run_id, None)
 
@@ -100,7 +100,7 @@ class Endings:
 
     def close(self) -> None:
         """End all waits with RuntimeClosed."""
-        _on_loop.get(self._loop, WeakSet()).discard(self)
+        _on_loop.get(self._loop, WeakKeyDictionary()).pop(self, None)
         if self._looking is not None:
             self._looking.cancel()
         self.fail(RuntimeClosed("the runtime was closed during the wait"))
@@ -145,7 +145,13 @@ def _record_of(commit: Commit) -> RunRecord | None:
     )
 
 
-_Waits = dict[str, set["asyncio.Future[RunRecord | None]"]]
-"""Who waits, by run id; each is told what the run has come to, or to look for itself."""
+_Waits = dict[str, dict["asyncio.Future[RunRecord | None]", None]]
+"""Who waits, by run id; each is told what the run has come to, or to look for itself.
 
-_on_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakSet[Endings]] = WeakKeyDictionary()
+Who came first is told first, here and below: so the same program on a virtual clock goes the same
+way each time.
+"""
+
+_on_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakKeyDictionary[Endings, None]] = (
+    WeakKeyDictionary()
+)

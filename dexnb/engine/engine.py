@@ -373,7 +373,8 @@ class Engine:
             self.worker.cancel(commit.run_id, commit.cancelled)
         if commit.closes:
             self.worker.cancel_run(commit.run_id)
-            self.worker.knobs.forget(commit.run_id)
+        self.worker.knobs.committed(commit)
+        self.orchestrator.applied(commit.run_id)
         self.endings.changed(commit)
 
     def _lost(self, tokens: frozenset[str]) -> None:

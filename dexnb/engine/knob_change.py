@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,28 @@ async def set_knob(
     """
     of_type(name, str, "knob", "a constant's name or 'StepType.option'")
     margin = seconds_of(margin, name="margin")
+    state, flow = await _open_run(engine, run_id, name)
+    knobs, graph = engine.worker.knobs, read_graph(flow)
+    knobs.learn(run_id, state)
+    if knobs.is_unsure(run_id):
+        await engine.ask(lambda: knobs.catch_up(run_id))
+    number = check_knob(
+        graph,
+        knobs.of(run_id),
+        name,
+        value,
+        margin=margin,
+        minimum_heartbeat=knobs.minimum_heartbeat,
+    )
+    # A repeated one changes nothing, also where others have turned the knob between.
+    turned = KnobsChanged({name: number}, uuid.uuid4().hex)
+    knobs.turn(graph, run_id, turned, state.events, engine.worker.of_run(run_id))
+    await engine.send(run_id, turned)
+    return number
+
+
+async def _open_run(engine: Engine, run_id: str, name: str) -> tuple[RunState, RegisteredFlow]:
+    """Give the state of an open run and its code, or refuse to turn a knob of it."""
     record = await engine.record(run_id=run_id)
     if record is None:
         message = f"run {run_id} is not in this store"
@@ -74,12 +97,4 @@ async def set_knob(
     if flow is None:
         message = f"{name}: no Flow named {state.flow_type} is registered here; register its code"
         raise DefinitionError(message)
-    knobs, graph = engine.worker.knobs, read_graph(flow)
-    before = {**state.overrides, **knobs.of(run_id)}
-    number = check_knob(
-        graph, before, name, value, margin=margin, minimum_heartbeat=knobs.minimum_heartbeat
-    )
-    attempts = engine.worker.of_run(run_id)
-    knobs.turn(graph, run_id, {**before, name: number}, attempts)
-    await engine.send(run_id, KnobsChanged({name: number}))
-    return number
+    return state, flow

@@ -34,7 +34,9 @@ class RuntimeOptions:
         sync_concurrency: Of them, sync Steps and generators (each has a thread).
         orchestrator_lock_timeout: Lease of a turn.
         worker_lock_timeout: Lease of an attempt; renewed at half of it for as long as it runs.
-        max_attempts: Deliveries after which something undecodable is poison.
+        max_attempts: Deliveries after which something undecodable is poison. A run that can be
+            read is closed after so many turns of one engine have failed, one after the other;
+            deliveries that were lost with an engine do not count against it.
         minimum_heartbeat_timeout: Smallest heartbeat_timeout that is accepted. Less than 10 s is
             for teaching and deviates from Dex.
         cancellation_grace: How long a cancelled attempt may take to clean up before its

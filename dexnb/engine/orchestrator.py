@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -10,16 +11,19 @@ from dexnb.clock import wall_time
 from dexnb.engine.near_runs import NearRuns
 from dexnb.engine.options import RuntimeOptions
 from dexnb.engine.patience import patiently
+from dexnb.engine.rpc_visits import RpcVisits
 from dexnb.engine.telemetry import Telemetry
 from dexnb.engine.turn import poisoned, turn
 from dexnb.errors import DocumentError, LeaseLost, ProviderError
-from dexnb.model.message import decode_message
+from dexnb.model.message import Message, decode_message
 from dexnb.model.run_state import RunState
 from dexnb.providers import Commit, OrchestrationItem, Provider
 
 ACK_DELAYS = (0.01, 0.02, 0.04, 0.08, 0.16)
 BUSY_DELAY = 0.05
 POISON_DELAY = 1.0
+MOST_FAILING = 1000
+"""Runs whose failed turns are counted; the one that failed first goes first."""
 
 
 class Orchestrator:
@@ -47,7 +51,9 @@ class Orchestrator:
         self._telemetry = telemetry
         self._near = near
         self._freed = freed
+        self.visits = RpcVisits()
         self._turns: set[asyncio.Task[None]] = set()
+        self._failures: OrderedDict[str, int] = OrderedDict()
 
     @property
     def free_slots(self) -> int:
@@ -79,12 +85,16 @@ class Orchestrator:
             lambda: provider.abandon_orchestration_item(token, BUSY_DELAY, ignore_attempt=True)
         )
 
+    def applied(self, run_id: str) -> None:
+        """Learn that a turn of a run was applied here, by whatever way."""
+        self._failures.pop(run_id, None)
+
     async def _apply(self, item: OrchestrationItem) -> None:
         try:
             time, wall = self._provider.clock.lease(), wall_time()
             try:
                 state = self._state(item)
-                messages = [decode_message(message.text) for message in item.messages]
+                messages = await self._messages(item)
                 now = self._provider.clock.now()
                 commit = turn(state, messages, time=time, wall=wall, now=now)
                 done = await self._acknowledge(item, commit, state)
@@ -96,6 +106,11 @@ class Orchestrator:
                 await self.give_back(item)
         except Exception as error:  # noqa: BLE001 - the lock runs out, and the turn is taken again
             self._tell(item, error)
+
+    async def _messages(self, item: OrchestrationItem) -> list[Message]:
+        lease = self._options.orchestrator_lock_timeout.total_seconds()
+        messages = [decode_message(message.text) for message in item.messages]
+        return await self.visits.let_in(item, messages, lease)
 
     def _state(self, item: OrchestrationItem) -> RunState:
         return self._near.take(item.run_id, item.version) or RunState.from_text(item.state)
@@ -123,12 +138,30 @@ class Orchestrator:
         self, item: OrchestrationItem, error: Exception, time: float, wall: float
     ) -> None:
         """Let a run that cannot be folded wait, and close it when it was tried often enough."""
-        if item.attempt_count <= self._options.max_attempts:
+        if self._tries(item) <= self._options.max_attempts:
             await self._provider.abandon_orchestration_item(item.token, POISON_DELAY)
             return
         state = _closable(item)
         commit = poisoned(state, f"Poison: {error}", time=time, wall=wall)
         await self._acknowledge(item, commit, state)
+
+    def _tries(self, item: OrchestrationItem) -> int:
+        """Count the tries that speak against a run whose turn has just failed.
+
+        What cannot be read is poison by itself, and each of its deliveries counts. A run that can
+        be read is not to blame for deliveries that were lost with an engine: of it only the turns
+        count that have failed here since one was applied.
+        """
+        unread = [each.attempt_count for each in item.messages if not _is_message(each.text)]
+        if unread:
+            return max(unread)
+        if not _is_state(item.state):
+            return item.attempt_count
+        failures = self._failures.setdefault(item.run_id, 0) + 1
+        self._failures[item.run_id] = failures
+        if len(self._failures) > MOST_FAILING:
+            self._failures.popitem(last=False)
+        return failures
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._turns.discard(task)
@@ -141,6 +174,22 @@ class Orchestrator:
         self._telemetry.record(
             item.run_id, item.flow_id, "engine_error", payload={"error": text}, size=len(text)
         )
+
+
+def _is_message(text: str) -> bool:
+    return _can_be_read(decode_message, text)
+
+
+def _is_state(text: str) -> bool:
+    return _can_be_read(RunState.from_text, text)
+
+
+def _can_be_read(reader: Callable[[str], object], text: str) -> bool:
+    # What was stored may be anything, and fail in ways that no reader knows.
+    with suppress(Exception):
+        reader(text)
+        return True
+    return False
 
 
 def _closable(item: OrchestrationItem) -> RunState:

@@ -16,6 +16,7 @@ from dexnb.engine.patience import patiently
 from dexnb.engine.rpc_context import RpcContext
 from dexnb.engine.rpc_handler import run_handler
 from dexnb.engine.rpc_lease import RpcLease
+from dexnb.engine.rpc_visits import Visit
 from dexnb.engine.snapshot import snapshot_of
 from dexnb.errors import (
     ChannelMessageNotFoundError,
@@ -39,7 +40,7 @@ from dexnb.flow.rpc_mapping import (
 from dexnb.flow.rpc_reader import RegisteredRpc
 from dexnb.flow.typed import decode
 from dexnb.model.event import Event
-from dexnb.model.message import RpcDone, RpcExpired, encode_message
+from dexnb.model.message import RpcDone, RpcExpired, RpcVisit, encode_message
 from dexnb.model.run_state import RunState
 from dexnb.model.shown import shown
 from dexnb.providers import NewMessage, RunRecord
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 
 TRIES = 5
 """How often a transactional RPC is run before it gives up against a run that goes on changing."""
+
+OUTRUN = 3
+"""Of these tries, those that let the run go on; then it stands still for the call."""
 
 PAUSE = 0.025
 """Seconds of the longest pause behind the first of these tries; each later one may last twice."""
@@ -202,7 +206,45 @@ class RpcCall:
         self, attempt: int, request_id: str, lease: RpcLease | None = None
     ) -> RpcOutcome | None:
         record = await self._record()
+        if self._rpc.is_transactional and attempt > OUTRUN:
+            with self._engine.orchestrator.visits.open(request_id) as visit:
+                return await self._visit(visit, record, attempt, request_id, lease)
         state = RunState.from_text(record.state)
+        outcome, done = await self._call(state, attempt, request_id, lease)
+        if done is None:
+            return outcome
+        await self._engine.send(self._run_id, done)
+        return self._outcome(outcome, await self._answer(record, request_id, "rpc_completed"))
+
+    async def _visit(
+        self,
+        visit: Visit,
+        record: RunRecord,
+        attempt: int,
+        request_id: str,
+        lease: RpcLease | None,
+    ) -> RpcOutcome | None:
+        """Run the method while its run stands still; None if nobody let it in, or it took long."""
+        answer = asyncio.create_task(self._answer(record, request_id, "rpc_completed"))
+        try:
+            await self._engine.send(self._run_id, RpcVisit(request_id))
+            either: list[asyncio.Future[Any]] = [answer, visit.state]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not visit.state.done():
+                # Another engine had that turn, or the run has ended.
+                await answer
+                return None
+            outcome, done = await self._call(visit.state.result(), attempt, request_id, lease)
+            visit.end(done)
+            return outcome if done is None else self._outcome(outcome, await answer)
+        finally:
+            answer.cancel()
+            await asyncio.gather(answer, return_exceptions=True)
+
+    async def _call(
+        self, state: RunState, attempt: int, request_id: str, lease: RpcLease | None
+    ) -> tuple[RpcOutcome, RpcDone | None]:
+        """Run the method; give what it says, and what the run is told if that must change."""
         snapshot = snapshot_of(state, self._plan.loads)
         data = FlowData(self._flow.persistence, snapshot, in_step=False)
         context = RpcContext(state, data, attempt, self._began_at)
@@ -216,24 +258,23 @@ class RpcCall:
             context.end()
         outcome = map_rpc_result(result, self._rpc, self._flow)
         version = state.events if lease is None else lease.version_after(state.events)
-        return await self._commit(record, state, request_id, outcome, data.writes(), version)
+        return outcome, self._done(state, request_id, outcome, data.writes(), version)
 
-    async def _commit(
+    def _done(
         self,
-        record: RunRecord,
         state: RunState,
         request_id: str,
         outcome: RpcOutcome,
         writes: dict[str, Any],
         version: int,
-    ) -> RpcOutcome | None:
+    ) -> RpcDone | None:
         locked, transactional = bool(self._plan.locks), self._rpc.is_transactional
         if transactional:
             _check_removed(state, writes, self._who)
         if not (locked or writes or outcome.movements or outcome.canceling_steps):
             # What only reads leaves no trace, so that asking often costs no history.
-            return outcome
-        done = RpcDone(
+            return None
+        return RpcDone(
             request_id,
             self._rpc.name,
             writes,
@@ -242,11 +283,12 @@ class RpcCall:
             locked=locked,
             version=version if transactional else None,
         )
-        await self._engine.send(self._run_id, done)
-        event = await self._answer(record, request_id, "rpc_completed")
+
+    def _outcome(self, outcome: RpcOutcome, event: Event) -> RpcOutcome | None:
+        """Give what the method said if it counts, and None if the run has changed under it."""
         if event.kind == "rpc_completed":
             return outcome
-        if transactional and event.payload["reason"].startswith("changed"):
+        if self._rpc.is_transactional and event.payload["reason"].startswith("changed"):
             return None
         raise RequestTimeoutError(f"{self._who}: {event.payload['reason']}; nothing was changed")
 

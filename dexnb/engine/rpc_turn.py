@@ -6,10 +6,12 @@ from typing import Any
 
 from dexnb.engine.ledger import Ledger
 from dexnb.engine.moving import cancel, close_if_done, schedule
-from dexnb.model.message import RpcBegin, RpcDone, RpcExpired
+from dexnb.model.message import RpcBegin, RpcDone, RpcExpired, RpcVisit
 
 RPC = "sys:rpc"
 """What stands for the origin of a Step that an RPC has started."""
+
+CHANGED = "changed: the run went on while it ran"
 
 
 def begin(ledger: Ledger, message: RpcBegin) -> None:
@@ -50,7 +52,7 @@ def done(ledger: Ledger, message: RpcDone) -> None:
         _refuse(ledger, request_id, RpcExpired(request_id).reason)
         return
     if message.version is not None and message.version != state.events:
-        _refuse(ledger, request_id, "changed: the run went on while it ran")
+        _refuse(ledger, request_id, CHANGED)
         return
     writes: dict[str, Any] = {"writes": message.writes} if message.writes else {}
     ledger.emit("rpc_completed", request_id=request_id, name=message.name, **writes)
@@ -58,6 +60,12 @@ def done(ledger: Ledger, message: RpcDone) -> None:
     for movement in message.movements:
         schedule(ledger, movement, RPC)
     close_if_done(ledger)
+
+
+def miss(ledger: Ledger, message: RpcVisit) -> None:
+    """Refuse an RPC that could not be let in: a visit that was made has left its changes."""
+    if message.request_id not in ledger.state.requests:
+        _refuse(ledger, message.request_id, CHANGED)
 
 
 def expire(ledger: Ledger, message: RpcExpired) -> None:

@@ -28,6 +28,7 @@ def payload_of(state: RunState, step: StepExecution) -> dict[str, Any]:
         "results": step.results,
         "local_values": step.local_values,
         "config": state.config,
+        "overrides_at": dict.fromkeys(state.overrides, state.events),
     }
     return {**document, **{name: value for name, value in optional.items() if value}}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from dexnb.engine.patience import patiently
 from dexnb.errors import DexnbError, RuntimeClosed
@@ -26,8 +26,8 @@ class StreamReaders:
         """Start with nobody waiting, on the running loop."""
         self._provider = provider
         self._loop = asyncio.get_running_loop()
-        self._waiting: dict[_Key, set[asyncio.Future[None]]] = {}
-        _on_loop.setdefault(self._loop, WeakSet()).add(self)
+        self._waiting: dict[_Key, dict[asyncio.Future[None], None]] = {}
+        _on_loop.setdefault(self._loop, WeakKeyDictionary())[self] = None
 
     async def next(self, flow_type: str, stream: str, flow_id: str, after: int) -> StreamRecord:
         """Wait for the first message of a flow id behind a position.
@@ -39,7 +39,7 @@ class StreamReaders:
         key, provider = (flow_type, stream), self._provider
         while True:
             future: asyncio.Future[None] = self._loop.create_future()
-            self._waiting.setdefault(key, set()).add(future)
+            self._waiting.setdefault(key, {})[future] = None
             try:
                 found = await patiently(
                     lambda: provider.read_stream(
@@ -50,14 +50,14 @@ class StreamReaders:
                     return found[0]
                 await future
             finally:
-                futures = self._waiting.get(key, set())
-                futures.discard(future)
+                futures = self._waiting.get(key, {})
+                futures.pop(future, None)
                 if not futures:
                     self._waiting.pop(key, None)
 
     def written(self, writes: Iterable[StreamWrite]) -> None:
         """Tell everyone on this loop that messages were written."""
-        keys = {(write.flow_type, write.stream) for write in writes}
+        keys = dict.fromkeys((write.flow_type, write.stream) for write in writes)
         for readers in tuple(_on_loop.get(self._loop, ())):
             for key in keys:
                 readers.resolve(key)
@@ -75,7 +75,7 @@ class StreamReaders:
 
     def close(self) -> None:
         """End all waits with RuntimeClosed."""
-        _on_loop.get(self._loop, WeakSet()).discard(self)
+        _on_loop.get(self._loop, WeakKeyDictionary()).pop(self, None)
         self.fail(RuntimeClosed("the runtime was closed during the wait"))
 
     def fail(self, error: DexnbError) -> None:
@@ -86,4 +86,7 @@ class StreamReaders:
                     future.set_exception(error)
 
 
-_on_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakSet[StreamReaders]] = WeakKeyDictionary()
+_on_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, WeakKeyDictionary[StreamReaders, None]] = (
+    WeakKeyDictionary()
+)
+"""In the order in which they came, as all waits here: who came first is told first."""

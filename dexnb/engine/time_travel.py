@@ -45,9 +45,10 @@ RESOLUTION = 1e-6
 async def time_travel(engine: Engine, record: RunRecord, options: TimeTravelOptions) -> str:
     """Start the new run; give its id. An open old run is terminated first.
 
-    These are two commits: if the second one fails, the old run has ended and there is no new one.
-    The error says so, and the same call again makes it. Those whose SubFlow it is are told of the
-    new run's end, not of the old one's, and so wait for that.
+    These are two commits, because no store has one for two runs: if the second one fails or its
+    process dies, the old run has ended and there is no new one. The error says so, and the same
+    call again, of whatever process, goes on from the same point. Those whose SubFlow it is are
+    told of the new run's end, not of the old one's, and so wait for that.
 
     Raises:
         DefinitionError: The run has no such point, or had ended by then.
@@ -58,12 +59,20 @@ async def time_travel(engine: Engine, record: RunRecord, options: TimeTravelOpti
     if not isinstance(options, TimeTravelOptions):
         fix = "give TimeTravelOptions(TimeTravelType.BEGINNING) or others"
         raise DefinitionError(f"time_travel options is {shown(options)}: {fix}")
-    cut = cut_at(await _events(engine, record), options)
+    cut = cut_at(_before_its_way(await _events(engine, record)), options)
     if record.status != "RUNNING":
         return await _begin(engine, record, cut, options)
     await terminate(engine, record.run_id, options.reason or "time_travel", makes_way=True)
     with made_way(record):
         return await _begin(engine, record, cut, options)
+
+
+def _before_its_way(events: Sequence[Event]) -> Sequence[Event]:
+    """Leave out the end that a run has come to for a time travel, which may have been cut short."""
+    for place, event in enumerate(events):
+        if event.kind == "stop_requested" and event.payload.get("makes_way"):
+            return events[:place]
+    return events
 
 
 async def _events(engine: Engine, record: RunRecord) -> Sequence[Event]:

@@ -29,6 +29,7 @@ from dexnb.model.message import (
     RpcBegin,
     RpcDone,
     RpcExpired,
+    RpcVisit,
     Start,
     StepDone,
     StepFailed,
@@ -249,7 +250,8 @@ def _time_out(ledger: Ledger, _: FlowTimeout) -> None:
 
 def _stop(ledger: Ledger, stop: Stop) -> None:
     status, error_type = _STOPPED[stop.type]
-    ledger.emit("stop_requested", type=stop.type, reason=stop.reason)
+    way: dict[str, Any] = {"makes_way": True} if stop.makes_way else {}
+    ledger.emit("stop_requested", type=stop.type, reason=stop.reason, **way)
     close(ledger, status, error_type, stop.reason, tells=not stop.makes_way)
 
 
@@ -262,7 +264,9 @@ def _configure(ledger: Ledger, message: ConfigChanged) -> None:
 
 
 def _turn_knobs(ledger: Ledger, message: KnobsChanged) -> None:
-    ledger.emit("knobs_changed", overrides=message.overrides)
+    if message.request_id and message.request_id in ledger.state.requests:
+        return
+    ledger.emit("knobs_changed", overrides=message.overrides, request_id=message.request_id)
 
 
 _TAKE: dict[type[Message], Callable[[Ledger, Any], None]] = {
@@ -275,6 +279,7 @@ _TAKE: dict[type[Message], Callable[[Ledger, Any], None]] = {
     Published: _publish,
     RpcBegin: rpc_turn.begin,
     RpcDone: rpc_turn.done,
+    RpcVisit: rpc_turn.miss,
     RpcExpired: rpc_turn.expire,
     SubFlowClosed: _close_subflow,
     ParentAdded: _add_parent,

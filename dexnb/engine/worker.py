@@ -36,7 +36,6 @@ from dexnb.flow.mapping import failure_of
 from dexnb.flow.registry import Registry
 from dexnb.model.decision import Failure
 from dexnb.model.message import StepDone, StepFailed, encode_message
-from dexnb.model.run_state import RunState
 from dexnb.providers import NewMessage, NewWorkItem, Provider, WorkItem
 
 NO_CODE_DELAY = 0.1
@@ -75,7 +74,7 @@ class Worker:
         self._ends = AttemptEnds(provider, near, links.outbox)
         self._freed = freed
         self._deadlines = Deadlines(hosts, self.fail)
-        self.knobs = LiveKnobs(options, hosts, self._deadlines)
+        self.knobs = LiveKnobs(provider, options, hosts, self._deadlines)
         self._stopping = False
         self.live: dict[str, Attempt] = {}
         self._by_run: dict[str, dict[str, Attempt]] = {}
@@ -89,18 +88,15 @@ class Worker:
 
     def begin(self, work: WorkItem) -> None:
         """Begin an attempt of a fetched work item."""
-        if work.deliveries > 1:
+        if work.deliveries > 1 or self.knobs.may_be_behind(work.item):
             self._spawn(self._begin_again(work))
         else:
             self._begin(work)
 
     async def _begin_again(self, work: WorkItem) -> None:
-        """Begin after a lost engine, which may have turned knobs since the item was written."""
-        run_id = work.item.run_id
+        """Begin where knobs may have been turned elsewhere since the item was written."""
         with suppress(ProviderError, DocumentError):
-            record = await self._provider.read_run(run_id=run_id)
-            if record is not None:
-                self.knobs.learn(run_id, RunState.from_text(record.state).overrides)
+            await self.knobs.catch_up(work.item.run_id)
         if self._stopping:
             await self.give_back(work)
         else:

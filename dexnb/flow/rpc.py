@@ -92,9 +92,10 @@ def rpc(handler: Any = None, **options: Any) -> Any:  # noqa: D417 - the options
         lock_attributes: Attributes that no other method holds meanwhile; a call that cannot have
             them at once is refused.
         is_transactional: Whether its writes count only if nothing has changed meanwhile; else it is
-            run again, a few times and after short pauses. Any event of the run counts, so that a
-            busy one outruns it each time: let it and the Steps that write lock the same Attributes
-            there, which keeps their values together without this flag.
+            run again, a few times and after short pauses, and the last times while the run stands
+            still for it, for half a second at most. Any event of the run counts, so that a busy one
+            outruns a method that takes longer: let it and the Steps that write lock the same
+            Attributes there, which keeps their values together without this flag.
         load_attribute_maps: Maps to load with all their instances.
         load_attribute_map_instances: Single instances, from `AttributeMap.load(...)`.
         load_channels: Channels whose pending messages are read.

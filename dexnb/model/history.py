@@ -199,6 +199,8 @@ def _recorded_only(state: RunState, event: Event) -> None:
 
 def _knobs_changed(state: RunState, event: Event) -> None:
     state.overrides = {**state.overrides, **event.payload["overrides"]}
+    if "request_id" in event.payload:
+        _remember(state, check_fields(event.payload, {"request_id": str}, event.kind)["request_id"])
 
 
 def _flow_closed(state: RunState, event: Event) -> None:

@@ -164,6 +164,17 @@ class RpcDone:
 
 
 @dataclass(frozen=True, slots=True)
+class RpcVisit:
+    """An RPC asks for a moment in which nothing else happens to the run.
+
+    Args:
+        request_id: Whose changes come with the turn that takes it; otherwise it is refused.
+    """
+
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class RpcExpired:
     """An RPC writes nothing; its locks end, and its caller is told why.
 
@@ -224,9 +235,15 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class KnobsChanged:
-    """Knobs of the run were turned while it was open; by name, as in `Start`."""
+    """Knobs of the run were turned while it was open.
+
+    Args:
+        overrides: By name, as in `Start`.
+        request_id: A repeated one changes nothing.
+    """
 
     overrides: dict[str, Any]
+    request_id: str = ""
 
 
 Message = (
@@ -239,6 +256,7 @@ Message = (
     | Published
     | RpcBegin
     | RpcDone
+    | RpcVisit
     | RpcExpired
     | SubFlowClosed
     | ParentAdded
@@ -257,6 +275,7 @@ _KINDS: dict[str, type[Message]] = {
     "published": Published,
     "rpc_begin": RpcBegin,
     "rpc_done": RpcDone,
+    "rpc_visit": RpcVisit,
     "rpc_expired": RpcExpired,
     "subflow_closed": SubFlowClosed,
     "parent_added": ParentAdded,

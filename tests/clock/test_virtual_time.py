@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 
 import anyio
@@ -254,3 +256,25 @@ def test_a_start_without_a_time_zone_is_refused() -> None:
     """A naive start would depend on the machine's time zone."""
     with pytest.raises(DefinitionError, match="time zone"):
         Clock.virtual(start=datetime(2026, 1, 1))  # noqa: DTZ001 - the mistake under test
+
+
+def test_no_timer_fires_before_its_time() -> None:
+    """Two tasks that wait again while any time is left do not keep each other from its end."""
+
+    async def wait(until: float, turns: int) -> float:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        while (left := until - now()) > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await asyncio.Event().wait()
+        return now()
+
+    async def main() -> list[float]:
+        await asyncio.sleep(50.25)
+        until = math.nextafter(now(), math.inf)
+        return [until, *await asyncio.gather(wait(until, 0), wait(until, 1))]
+
+    until, one, other = Clock.virtual().run(main())
+
+    assert one == other == until

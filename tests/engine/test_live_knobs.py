@@ -191,7 +191,7 @@ async def test_a_change_holds_for_the_retry_and_in_the_history(runtime: Runtime)
     assert len(await telemetry(run, "attempt_started")) == 2
     assert gaps()[-2:] == pytest.approx([2, 2])
     changes = [event for event in await history(run) if event.kind == "knobs_changed"]
-    assert [event.payload for event in changes] == [{"overrides": {"INTERVAL": 2.0}}]
+    assert [event.payload["overrides"] for event in changes] == [{"INTERVAL": 2.0}]
     assert view_of(await run.events())["overrides"] == {"INTERVAL": 2.0}
 
 

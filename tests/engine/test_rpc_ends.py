@@ -28,6 +28,7 @@ from dexnb import (
     rpc,
 )
 from dexnb.engine import AsyncClient, Runtime, Session
+from dexnb.engine.rpc_call import OUTRUN
 from dexnb.errors import RpcLockConflictError, RuntimeClosed, WaitTimeout
 from dexnb.providers import MemoryProvider
 from dexnb.providers.sqlite import SqliteProvider
@@ -266,7 +267,10 @@ def test_an_rpc_that_leaves_the_program_leaves_the_session_open(how: str) -> Non
 
 @virtual
 async def test_a_transactional_rpc_pauses_longer_before_each_try() -> None:
-    """So that it does not run into the same burst of changes again and again."""
+    """So that it does not run into the same burst of changes again and again.
+
+    A run that never comes to rest stands still for it in the end.
+    """
     TRIES.clear()
     async with (
         Runtime(MemoryProvider(), options=fast()) as runtime,
@@ -280,13 +284,12 @@ async def test_a_transactional_rpc_pauses_longer_before_each_try() -> None:
                 await asyncio.sleep(0.005)
 
         busy = asyncio.ensure_future(beats())
-        with pytest.raises(RpcLockConflictError, match="lock the same Attributes"):
-            await client.invoke_rpc(Slots.claim, "slots")
+        await client.invoke_rpc(Slots.claim, "slots")
         busy.cancel()
         await asyncio.gather(busy, return_exceptions=True)
         await run.stop("TERMINATE")
     pauses = [later - earlier - 0.01 for earlier, later in itertools.pairwise(TRIES)]
-    assert len(pauses) == 4
+    assert len(pauses) == OUTRUN
     for number, pause in enumerate(pauses):
         longest = 0.025 * 2**number
         assert longest / 2 <= pause <= longest + 0.02

@@ -12,7 +12,10 @@ from tests.engine.histories import FAILURE, OPTIONS, History, done, goes_to, pay
 
 
 def test_start_schedules_the_start_step() -> None:
-    """The first turn names the Flow, keeps the knob values and enqueues one attempt."""
+    """The first turn names the Flow, keeps the knob values and enqueues one attempt.
+
+    The values go with the number of the newest event that they come from.
+    """
     run = History()
 
     assert run.kinds == ["flow_started", "step_scheduled"]
@@ -26,6 +29,7 @@ def test_start_schedules_the_start_step() -> None:
         "recovery_error": None,
         "overrides": {"knob": 2},
         "last_error": None,
+        "overrides_at": {"knob": 2},
     }
 
 

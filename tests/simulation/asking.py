@@ -100,11 +100,11 @@ async def turn(call: Call, client: dex.AsyncClient, record: RunRecord) -> None:
 
 
 async def travel(call: Call, client: dex.AsyncClient, record: RunRecord) -> None:
-    """Go on from a point in the past; at the beginning, where an earlier try was cut short."""
-    events = await client._engine.provider.read_events(record.run_id)  # noqa: SLF001
-    beginning = dex.TimeTravelOptions(dex.TimeTravelType.BEGINNING)
-    options = beginning if call.tries > 1 else _point(call, events)
-    run_id = await client.time_travel(call.target, options)
+    """Go on from a point in the past; from the same, where an earlier try was cut short."""
+    if call.point is None:
+        events = await client._engine.provider.read_events(record.run_id)  # noqa: SLF001
+        call.point = _point(call, events)
+    run_id = await client.time_travel(call.target, call.point)
     call.witness.promise(
         call.target,
         f"it goes on as {run_id}",

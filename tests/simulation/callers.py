@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 from typing import Any, Literal, Protocol
 
-from dexnb import AsyncClient, Flow, StartFlowOptions
+from dexnb import AsyncClient, Flow, StartFlowOptions, TimeTravelOptions
 from dexnb.engine import Runtime
 from dexnb.errors import DexnbError
 from dexnb.flow.channel_map import ChannelMap
@@ -112,7 +112,7 @@ class Call:
         rng: For what depends on the run.
         witness: Who is told.
         target: The flow id that it is about, once that is known.
-        tries: How often it was begun.
+        point: Where a travel goes, once that is chosen.
     """
 
     at: float
@@ -125,7 +125,7 @@ class Call:
     rng: Random
     witness: Witness
     target: str = ""
-    tries: int = field(default=0)
+    point: TimeTravelOptions | None = None
 
     @property
     def again(self) -> bool:
@@ -145,7 +145,6 @@ class Call:
         record = await runtime.engine.record(flow_id=self.target)
         if record is None or (record.status != "RUNNING" and self.kind != "travel"):
             return
-        self.tries += 1
         try:
             await self._do(runtime, record)
         except DexnbError as error:
@@ -162,6 +161,7 @@ class Call:
                 await engine.send(record.run_id, message)
                 self.witness.accepted[self.value] = record.run_id
             case "corrupt":
+                self.witness.corrupted.add(record.run_id)
                 corrupt = NewMessage(record.run_id, '{"kind":"publish')
                 await engine.provider.enqueue_for_orchestrator(corrupt)
             case _:

@@ -39,6 +39,7 @@ class Witness:
         turned: The paces that callers have asked for, by run.
         turns: The knobs that were turned: run id, name, value.
         accepted: Values that callers have published, with their run.
+        corrupted: Runs that were sent what cannot be read: nothing behind that arrives.
         promises: What callers were told.
         answers: How many calls were answered, by kind and the answer's name.
         problems: What must not be.
@@ -53,6 +54,7 @@ class Witness:
     turned: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     turns: list[tuple[str, str, float]] = field(default_factory=list)
     accepted: dict[int, str] = field(default_factory=dict)
+    corrupted: set[str] = field(default_factory=set)
     promises: list[Promise] = field(default_factory=list)
     answers: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     problems: list[str] = field(default_factory=list)

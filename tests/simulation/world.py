@@ -318,7 +318,7 @@ class World:
             *checks.repeated_attempts(witness),
             *checks.starts(histories),
             *checks.given_up(states, errors),
-            *checks.old_paces(histories, witness, self._places),
+            *checks.old_paces(histories, witness),
             *checks.broken_promises(histories, witness),
             *(f"a SubFlow was refused: {why}" for why in refused),
             *(f"an engine that stopped has left without an answer {name}" for name in late),
