@@ -38,15 +38,22 @@ class Opaque:
 class Later:
     """Something that a file beside a text has, and that is looked up when it is first asked for."""
 
-    __slots__ = ("_find",)
+    __slots__ = ("_find", "looking")
 
     def __init__(self, find: Callable[[], Any]) -> None:
         """Know how to look it up."""
         self._find = find
+        self.looking = False
 
     def found(self) -> Any:
-        """Look it up; `Opaque` where it is not there."""
-        return self._find()
+        """Look it up; `Opaque` where it is not there, or stands for itself."""
+        if self.looking:
+            return Opaque()
+        self.looking = True
+        try:
+            return self._find()
+        finally:
+            self.looking = False
 
 
 class OpaqueType(ABCMeta):

@@ -70,7 +70,10 @@ class Imports:
     def _part(self, home: str, name: str, names: Names) -> Any:
         held = self.module(home, names.module)
         if isinstance(held, ModuleType) and ORIGINS in vars(held):
-            if name in vars(held):
+            there = vars(held).get(name)
+            # A package that imports its own part by that name has nothing else of the name.
+            own = isinstance(there, Later) and there.looking
+            if name in vars(held) and not own:
                 return attribute(self.machine, held, name, names)
             below = self.module(f"{home}.{name}", names.module)
             return below if not isinstance(below, Opaque) else Opaque(f"{home}.{name}")

@@ -333,6 +333,21 @@ class F(Flow[int]):
     assert "transition:Sleep:Poll" in {edge.id for edge in found.graph.edges}
 
 
+def test_a_decorator_over_what_a_registration_asks_is_said_to_be_left_out() -> None:
+    """It may give another answer; those that cannot are no matter."""
+    text = """
+from nowhere import timed
+from functools import cache
+class F(Flow[int]):
+    @{decorator}
+    def get_steps(self) -> StepList[int]:
+        return StepList.start_step(End())
+"""
+    reading = read_source(HEAD + END + text.format(decorator="timed(1)"))
+    assert [(each.kind, each.field) for each in reading.problems] == [("cannot-tell", "get_steps")]
+    assert read_source(HEAD + END + text.format(decorator="cache")).problems == ()
+
+
 def test_types_and_names_are_asked_of_the_text() -> None:
     """A constant name counts; one that is not known is said so."""
     found = flow_in("""
@@ -470,3 +485,21 @@ class F(dex.Flow[int]):
     reading = read_source(text)
     assert reading.problems == ()
     assert [flow.registered.flow_type for flow in reading.flows] == ["F"]
+
+
+def test_a_class_whose_special_methods_are_left_out_is_not_abstract_for_that() -> None:
+    """A mapping of the text is made all the same."""
+    found = flow_in("""
+from collections.abc import Mapping
+class Table(Mapping[str, int]):
+    def __init__(self, **given: int) -> None:
+        self.given = given
+    def __getitem__(self, key): return self.given[key]
+    def __len__(self): return len(self.given)
+    def __iter__(self): return iter(self.given)
+TABLE = Table(a=1)
+class F(Flow[int]):
+    def get_steps(self) -> StepList[int]:
+        return StepList.start_step(End())
+""")
+    assert found.problems == ()

@@ -132,6 +132,18 @@ class F(Flow[None]):
 """
 
 
+def test_a_step_with_very_many_ways_through_it_is_drawn_quickly() -> None:
+    """Each way has its decision; what leads to it is cut to what can be read."""
+    ways = "".join(
+        f"        if input is {n}:\n            return graceful_complete({n})\n" for n in range(300)
+    )
+    before = time.monotonic()
+    reading = read_source(FLOW.replace("        return graceful", f"{ways}        return graceful"))
+    assert time.monotonic() - before < SLOWEST
+    kinds = [node.kind for node in reading.flows[0].graph.nodes]
+    assert kinds.count("decision") == 301
+
+
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_text_that_would_take_all_memory_or_time_is_read_quickly(name: str) -> None:
     """What is too large is not known, and the Flow beside it is found."""
