@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from dexnb import (
-    Context,
+    AsyncContext,
     Flow,
     RetryPolicy,
     Step,
@@ -49,7 +49,7 @@ def hard(*targets: str, failing: str = "") -> Callable[[type[Step[Any]]], type[S
 class Fragile(Step[int]):
     """Fails for every second input."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Raise or end."""
         if input % 2:
             raise ArithmeticError(input)
@@ -76,7 +76,7 @@ class Hard(Flow[int]):
 class Variable(Step[int]):
     """A variable that is given another target on the way."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         target: type[Step[int]] = A
         if input % 2:
@@ -88,7 +88,7 @@ class Variable(Step[int]):
 class LookUp(Step[int]):
     """A look-up in a dict."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         return go_to(TABLE[input % 2], input)
 
@@ -97,7 +97,7 @@ class LookUp(Step[int]):
 class Ternary(Step[int]):
     """A conditional inside a conditional."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         return go_to(A if input % 3 == 0 else B if input % 3 == 1 else C, input)
 
@@ -106,7 +106,7 @@ class Ternary(Step[int]):
 class Matched(Step[int]):
     """A match that gives a name to what it matches."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         step: type[Step[int]] = A
         match input % 3, self.further():
@@ -125,7 +125,7 @@ class Matched(Step[int]):
 class GetAttr(Step[int]):
     """An attribute of a computed name."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         module = sys.modules[__name__]
         return go_to(getattr(module, "BC"[input % 2]) if input % 3 else A, input)
@@ -135,7 +135,7 @@ class GetAttr(Step[int]):
 class Comprehended(Step[int]):
     """Movements out of a list comprehension, with one more behind them."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         ways = [StepMovement.of(step, input) for step in (A, B) if input % 3]
         ways += [StepMovement.of(C, input)]
@@ -146,7 +146,7 @@ class Comprehended(Step[int]):
 class InAnotherModule(Step[int]):
     """A helper of another module."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         return elsewhere(input)
 
@@ -155,7 +155,7 @@ class InAnotherModule(Step[int]):
 class BuiltInALoop(Step[int]):
     """A decision that a loop makes."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         decision = force_fail("none")
         for number, step in ((0, A), (1, B)):
@@ -168,7 +168,7 @@ class BuiltInALoop(Step[int]):
 class FailureRoute(Step[int]):
     """Options of a movement that say where a failure leads; one of them says it twice."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         if input % 3 == 0:
             options = StepOptions(execute_retry=ONCE).on_execute_failure_proceed_to(A)
@@ -185,7 +185,7 @@ class FailureRoute(Step[int]):
 class Walrus(Step[int]):
     """A target that is named among the arguments."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         return go_to(target := A if input % 2 else B, len(target.__name__))
 
@@ -194,7 +194,7 @@ class Walrus(Step[int]):
 class Nested(Step[int]):
     """A function inside that gives a variable of the outer one something else."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         target: type[Step[int]] = A
 
@@ -213,7 +213,7 @@ class Nested(Step[int]):
 class Base(Step[int]):
     """What others inherit."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         return self.decide(input) if input % 2 else go_to(A, input)
 
@@ -235,7 +235,7 @@ class Derived(Base):
 class Partial(Step[int]):
     """Calls of what functools.partial made, here and elsewhere."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         if input % 3 == 0:
             return to_b(input)
@@ -251,7 +251,7 @@ class Partial(Step[int]):
 class Starred(Step[int]):
     """Arguments out of a tuple, a dict, and something else."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         if input % 3 == 0:
             given = (A, input)
@@ -259,7 +259,8 @@ class Starred(Step[int]):
         if input % 3 == 1:
             named: Any = {"step": B, "input": input}
             return go_to(**named)
-        return go_to(*reversed([input, C]))
+        last: list[Any] = [input, C]
+        return go_to(*reversed(last))
 
 
 @hard("A", "B")
@@ -270,7 +271,7 @@ class OwnAttribute(Step[int]):
         """Lead to one Step at first."""
         self.target: type[Step[int]] = A
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         self.target = B if input % 2 else A
         return go_to(self.target, input)
@@ -280,7 +281,7 @@ class OwnAttribute(Step[int]):
 class Alias(Step[int]):
     """A maker under another name, given to a helper."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         onwards = go_to
         if input % 3 == 0:
@@ -296,7 +297,7 @@ class Alias(Step[int]):
 class Next(Step[int]):
     """The first that fits, or else another; a parameter that is given something else."""
 
-    def execute(self, context: Context, input: int) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: int) -> StepDecision:
         """Decide."""
         found = next((step for step in (A,) if input % 3 == 0), B)
         return self.last(found, input)
@@ -304,5 +305,6 @@ class Next(Step[int]):
     def last(self, step: type[Step[int]], input: int) -> StepDecision:
         """Go on."""
         if input % 3 == 1:
-            step = {"C": C}.setdefault("C", step)
+            known: dict[str, type[Step[int]]] = {"C": C}
+            step = known.setdefault("C", step)
         return go_to(step, input)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -80,13 +81,13 @@ class Uses(Step[int]):
         send = IN.publish
         send(context, 1)
         text = OUT.buffered_text(context)
-        await text.append("x")
+        text.write("x")
         tell = partial(self.told, LINES)
         return go_to(End, tell(context))
 
     def later(self, context: Context) -> None:
         """Look at what nobody else looks at."""
-        count = lambda: MANY.get_map_size(context)  # noqa: E731 - the form under test
+        count: Callable[[], int] = lambda: MANY.get_map_size(context)  # noqa: E731 - the form under test
         count()
 
     def told(self, lines: ChannelMap[int], context: Context) -> int:
@@ -111,11 +112,12 @@ class Waits(Step[int]):
         if input == 4:
             return super().wait_for(context, input)  # type: ignore[no-any-return]
         if input == 5:
-            some = [LATE]
+            some: list[Any] = [LATE]
             some.append(LINES.at_least("a", 3))
             return Wait("all_of", tuple(some))
         flow: Flow[Any] = Parcel() if input == 6 else Limited()
-        return Wait.any_of(*map(SubFlow.run, [flow]), SubFlow.run(flow, None))
+        start: Any = SubFlow.run
+        return Wait.any_of(*map(start, [flow]), SubFlow.run(flow, None))
 
     def execute(self, context: Context, input: int) -> StepDecision:
         """Cancel."""
