@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypedDict
 from dexnb.flow.flow import Flow
 from dexnb.flow.step import Step
 from dexnb.graph.opaque import Opaque, OpaqueType
-from dexnb.graph.still.bodies import ClassBody
+from dexnb.graph.source import written
 from dexnb.graph.still.attributes import STAND_IN, derives, is_stand_in
+from dexnb.graph.still.bodies import ClassBody
 from dexnb.graph.still.definitions import HOOKS, hook
 from dexnb.graph.still.names import Names
 
@@ -21,9 +22,15 @@ if TYPE_CHECKING:
     from dexnb.graph.still.machine import Machine
 
 _KEPT = frozenset(
-    "__init__ __call__ __enter__ __exit__ __aenter__ __aexit__ __aiter__ __anext__".split()
+    {
+        *("__init__", "__call__", "__enter__", "__exit__"),
+        *("__aenter__", "__aexit__", "__aiter__", "__anext__"),
+    }
 )
 """Methods that Python calls only where the text calls, enters or loops; no others may be there."""
+
+_NEUTRAL = frozenset({"abstractmethod", "cache", "final", "lru_cache", "override"})
+"""Decorators that leave what a method gives as it is."""
 
 _NEVER = (type, Protocol, Generic)
 
@@ -104,7 +111,9 @@ class Classes:
             for base in plain:
                 if issubclass(type(base), meta):
                     meta = type(base)
-            return meta(node.name, tuple(plain), space)
+            made: Any = meta(node.name, tuple(plain), space)
+            _take_for_there(made)
+            return made
         except (TypeError, ValueError, AttributeError) as error:
             message = f"class {node.name} cannot be made ({error}): correct its bases"
             self.machine.note("definition", message, body.names, node)
@@ -116,6 +125,7 @@ class Classes:
             return
         for name in HOOKS & space.keys():
             if isinstance(space[name], FunctionType):
+                self._check_bare(space[name], space[STAND_IN])
                 space[name] = hook(self.machine, name, space[name])
             else:
                 message = f"{name} is no plain method: what it gives is not known"
@@ -123,6 +133,15 @@ class Classes:
                     "cannot-tell", message, space[STAND_IN].names, space[STAND_IN].node
                 )
                 del space[name]
+
+    def _check_bare(self, function: FunctionType, body: ClassBody) -> None:
+        """Say that a decorator of the text's may give another answer than the method itself."""
+        method = written(function)
+        for decorator in method.tree.decorator_list if method is not None else ():
+            name = ast.unparse(decorator).partition("(")[0].rpartition(".")[2]
+            if name not in _NEUTRAL:
+                message = f"{function.__name__} is read without its decorator {name}"
+                self.machine.note("cannot-tell", message, body.names, decorator, function.__name__)
 
     def _decorated(self, made: Any, decorator: ast.expr, names: Names, body: ClassBody) -> Any:
         call = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -146,6 +165,17 @@ class Classes:
         if derives(made, Step, Flow):
             for value in vars(made).values():
                 self.machine.functions.annotate(value)
+
+
+def _take_for_there(made: Any) -> None:
+    """Let methods that the text has, and a stand-in must not have, not count as missing."""
+    missing = getattr(made, "__abstractmethods__", frozenset())
+    for each in made.__mro__:
+        body = vars(each).get(STAND_IN)
+        if missing and isinstance(body, ClassBody):
+            own = {name for name in body.names.values if not _may_stay(name)}
+            missing = frozenset(missing - own)
+            made.__abstractmethods__ = missing
 
 
 def _may_stay(name: str) -> bool:

@@ -108,7 +108,7 @@ def test_a_file_beside_a_package_is_not_taken_for_an_absolute_import(tmp_path: P
     (folder / "base.py").write_text(BASE)
     reading = read(folder, "from base import Base, PAUSE, End", "Base", "PAUSE", "End")
     assert reading.flows[0].problems
-    assert reading.module.namespace["PAUSE"].origin == "base.PAUSE"
+    assert reading.module.get("PAUSE").origin == "base.PAUSE"
 
 
 def test_a_base_class_that_is_not_found_is_said_not_to_be_known(tmp_path: Path) -> None:
@@ -155,3 +155,13 @@ def test_a_text_without_a_path_knows_no_neighbours(
     text = f"from base import *\n{FLOW.format(base='Base', pause='PAUSE', end='End')}"
     assert "PAUSE" not in read_source(HEAD + text).module.namespace
     check(read_source(HEAD + text, path=str(tmp_path / "new.py")))
+
+
+def test_a_package_that_imports_its_own_part_is_read(tmp_path: Path) -> None:
+    """Its name for it is the part itself, in whatever order they are looked up."""
+    folder = tmp_path / "pack"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("from . import base\nfrom pack import base as again\n")
+    (folder / "base.py").write_text(BASE)
+    form = "from pack import again as base"
+    check(read(tmp_path, form, "base.Base", "base.PAUSE", "base.End"))
