@@ -69,7 +69,7 @@ def lint_reading(reading: SourceReading, settings: LintSettings) -> list[Finding
     for unit in reading.units:
         found += _unknown(unit)
     for flow in reading.flows:
-        found += ask(FlowSubject(flow.registered, settings, flow.graph))
+        found += ask(FlowSubject(flow.registered, settings, flow.graph, flow.problems))
     own = {(unit.path, unit.cell): unit.text for unit in reading.units}
     return [each for each in found if settings.asks(each.code, each.name) and _is_said(each, own)]
 

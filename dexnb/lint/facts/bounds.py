@@ -25,7 +25,7 @@ LIMITS = frozenset(
         ("trio", "move_on_after"),
     }
 )
-_OWN = ("timeout", "request_timeout", "timeout_s", "timeout_seconds", "timeout_sec", "deadline")
+OWN_LIMITS = ("timeout", "request_timeout", "timeout_s", "timeout_seconds", "timeout_sec", "deadline")
 _HAVE_ONE = frozenset({"httpx"})
 """Packages whose clients have a timeout unless they are told to have none."""
 
@@ -42,7 +42,7 @@ def is_bounded(call: CallSpot, trail: Trail | None = None) -> Bounded:
     own = _of_arguments(call.call)
     if own is not None:
         return own
-    made = _client(call.call.func, call.frame)
+    made = client_of(call.call.func, call.frame)
     client = None if made is None else _of_arguments(made)
     if client is not None:
         return client
@@ -82,7 +82,7 @@ def _argument(call: ast.Call, at: int, name: str) -> ast.expr | None:
 
 def _of_arguments(call: ast.Call) -> Bounded | None:
     for keyword in call.keywords:
-        if keyword.arg in _OWN or (keyword.arg or "").endswith("_timeout"):
+        if keyword.arg in OWN_LIMITS or (keyword.arg or "").endswith("_timeout"):
             return "no" if _is_none(keyword.value) else "yes"
     return "cannot tell" if any(each.arg is None for each in call.keywords) else None
 
@@ -91,7 +91,7 @@ def _is_none(expression: ast.expr | None) -> bool:
     return isinstance(expression, ast.Constant) and expression.value is None
 
 
-def _client(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None:
+def client_of(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None:
     """Give the call that made the client whose method is called, where the code shows it."""
     if depth > 4:
         return None
@@ -107,9 +107,9 @@ def _client(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None
                 if isinstance(given, ast.Call):
                     return given
                 again = ast.Attribute(given, "call", ast.Load())
-                return _client(again, caller, depth + 1)
+                return client_of(again, caller, depth + 1)
             return None
         case ast.Attribute(value=inner):
-            return _client(inner, frame, depth + 1)
+            return client_of(inner, frame, depth + 1)
         case _:
             return None

@@ -11,6 +11,7 @@ from dexnb.flow.registry import RegisteredFlow, RegisteredStep
 from dexnb.flow.timeout_step import TIMEOUT_STEP_TYPE
 from dexnb.graph.frames import Frame, reachable
 from dexnb.graph.read import frame_of, read_graph
+from dexnb.graph.still.problem import SourceProblem
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.polls import Poll
 from dexnb.lint.settings import LintSettings
@@ -25,11 +26,13 @@ class FlowSubject:
         flow: It, as a registry keeps it.
         settings: What the linter was told.
         given: Its graph, where it has been read already.
+        problems: What cannot hold in its definition, and what could not be told of it.
     """
 
     flow: RegisteredFlow
     settings: LintSettings
     given: FlowGraph | None = None
+    problems: tuple[SourceProblem, ...] = ()
 
     @cached_property
     def graph(self) -> FlowGraph:
