@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from dexnb.graph.calls import plain_call
 from dexnb.graph.frames import Frame
 from dexnb.graph.guards import Guards, guard_of
-from dexnb.graph.paths import Found
-from dexnb.graph.scope import UNKNOWN
+from dexnb.graph.paths import Found, key_of
+from dexnb.graph.scope import UNKNOWN, known
 
 MOST = 500
 """Alternatives after which the rest is given up as unknown: no code may stall the reader."""
@@ -71,16 +72,33 @@ class Alternatives:
                     yield from self.of(value, frame, guards, element=element)
             case ast.NamedExpr(value=inner) | ast.Await(value=inner) | ast.Starred(value=inner):
                 yield from self.of(inner, frame, guards, element=element)
-            case ast.Name(id=name) if (found := _assigned(name, frame)) is not None:
-                yield from self._each(*found, guards, element=element)
-                if element and name in found[1].paths.changed:
-                    yield Leaf(expression, frame, guards)
+            case ast.Name() | ast.Attribute() if given := _assigned(key_of(expression), frame):
+                for found, home in given:
+                    yield from self._each(found, home, guards, element=element)
+                yield from self._further(expression, frame, guards, element=element)
             case ast.Call():
                 yield from self._call(expression, frame, guards, element=element)
             case _ if element:
                 yield from self._elements(expression, frame, guards)
             case _:
                 yield from self._plain(expression, frame, guards)
+
+    def _further(
+        self, expression: ast.expr, frame: Frame, guards: Guards, *, element: bool
+    ) -> Iterator[Leaf]:
+        """Give what is put into a variable, and what an attribute is before it is given more."""
+        homes = [home for _, home in _assigned(key_of(expression), frame)]
+        if element and any(key_of(expression) in home.paths.changed for home in homes):
+            yield Leaf(expression, frame, guards)
+        value = frame.scope.look(expression)
+        if isinstance(expression, ast.Attribute) and value is not UNKNOWN:
+            yield from self._live(value, expression, frame, guards, element=element)
+
+    def _live(
+        self, value: Any, expression: ast.expr, frame: Frame, guards: Guards, *, element: bool
+    ) -> Iterator[Leaf]:
+        for each in _items(value) if element else (value,):
+            yield Leaf(expression, frame, guards, each)
 
     def _plain(self, expression: ast.expr, frame: Frame, guards: Guards) -> Iterator[Leaf]:
         value = frame.scope.look(expression)
@@ -100,6 +118,7 @@ class Alternatives:
     def _call(
         self, call: ast.Call, frame: Frame, guards: Guards, *, element: bool
     ) -> Iterator[Leaf]:
+        call = plain_call(call, frame)
         helper = frame.follow(call)
         if helper is not None:
             for found in helper.paths.returns:
@@ -113,9 +132,11 @@ class Alternatives:
                     yield from self.of(default, frame, guards)
             case ast.Attribute(value=base, attr=name) if element and name in _VIEWS:
                 yield from self.of(base, frame, guards, element=True)
-            case ast.Name(id="next" | "iter" | "list" | "tuple" | "sorted" | "reversed"):
+            case ast.Name(id="next" | "iter" | "list" | "tuple" | "sorted" | "reversed" as name):
                 for argument in call.args[:1]:
                     yield from self.of(argument, frame, guards, element=True)
+                for default in call.args[1:2] if name == "next" else ():
+                    yield from self.of(default, frame, guards, element=element)
             case _:
                 value = UNKNOWN if element else frame.scope.look(call)
                 yield Leaf(call, frame, guards, value)
@@ -130,25 +151,32 @@ class Alternatives:
             ) if items:
                 for item in items:
                     yield from self.of(item, frame, guards)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                yield from self.of(left, frame, guards, element=True)
+                yield from self.of(right, frame, guards, element=True)
             case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item) | ast.SetComp(elt=item):
                 yield from self.of(item, frame, guards)
             case _:
                 collection = frame.scope.look(expression)
-                for value in _items(collection):
-                    yield Leaf(expression, frame, guards, value)
+                yield from self._live(collection, expression, frame, guards, element=True)
+                if key_of(expression) in frame.paths.changed:
+                    yield Leaf(expression, frame, guards)
 
 
-def _assigned(name: str, frame: Frame) -> tuple[list[Found], Frame] | None:
-    """Give what a local variable or a parameter is given, and the frame those are of."""
+def _assigned(key: str, frame: Frame) -> list[tuple[list[Found], Frame]]:
+    """Give what a variable, a parameter or an attribute is given, each with the frame of those."""
     here: Frame | None = frame
     while here is not None:
-        if name in here.paths.assigned:
-            return here.paths.assigned[name], here
-        if name in here.arguments:
-            argument, caller = here.arguments[name]
-            return [Found(argument, ())], caller
+        given: list[tuple[list[Found], Frame]] = []
+        if key in here.arguments:
+            argument, caller = here.arguments[key]
+            given.append(([Found(argument, ())], caller))
+        if key in here.paths.assigned:
+            given.append((here.paths.assigned[key], here))
+        if given:
+            return given
         here = here.outer
-    return None
+    return []
 
 
 def _items(collection: Any) -> Iterator[Any]:
@@ -159,7 +187,4 @@ def _items(collection: Any) -> Iterator[Any]:
         yield UNKNOWN
         return
     for item in tuple(collection):
-        if type(item) is tuple:
-            yield from item
-        else:
-            yield item
+        yield from map(known, item if type(item) is tuple else (item,))

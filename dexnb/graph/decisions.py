@@ -5,37 +5,16 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from dexnb.flow import decision as makers
 from dexnb.flow.decision import StepDecision
-from dexnb.graph.alternatives import Alternatives, Leaf
-from dexnb.graph.frames import Frame
-from dexnb.graph.guards import condition_text, either
-from dexnb.graph.movements import UNRESOLVED, argument, movements_of, steps_of, type_of
-
-_CANCELING = ("with_canceling_steps", "with_canceling_sibling_steps")
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One decision in a Step's source.
-
-    Args:
-        type: `goTo`, `gracefulComplete` and so on; `unknown` where a value is returned whose
-            origin cannot be followed.
-        targets: Step types, `UNRESOLVED` among them where one cannot be told.
-        condition: What leads there, as text.
-        line: Where it stands in its file or cell.
-        column: The same.
-    """
-
-    type: str
-    targets: tuple[str, ...]
-    condition: str
-    line: int
-    column: int
+from dexnb.graph.alternatives import Leaf
+from dexnb.graph.frames import Frame, argument
+from dexnb.graph.movements import UNRESOLVED, movements_of, steps_of, type_of
+from dexnb.graph.outcomes import Outcome, cancellations_of, outcomes_of
+from dexnb.graph.resources import channels_of
 
 
 def camel(name: str) -> str:
@@ -54,47 +33,30 @@ _MAKERS: dict[Any, str] = {
 
 def read_outcomes(frame: Frame) -> list[Outcome]:
     """Give every decision that a Step's method may return, in the order of its source."""
-    merged: dict[Outcome, list[str]] = {}
-    reader = Alternatives()
-    for found in frame.paths.returns:
-        for leaf in reader.of(found.expression, frame, found.guards):
-            for outcome in _outcomes(leaf):
-                bare = replace(outcome, condition="")
-                merged.setdefault(bare, []).append(outcome.condition)
-    made = [replace(bare, condition=either(texts)) for bare, texts in merged.items()]
-    return sorted(made, key=lambda outcome: (outcome.line, outcome.column, outcome.targets))
+    return outcomes_of(frame, _decided)
 
 
-def _outcomes(leaf: Leaf, known: frozenset[ast.expr] = frozenset()) -> Iterator[Outcome]:
-    where = leaf.expression
-    if (base := _cancelled(where)) is not None:
-        # What is cancelled beside it changes nothing in what follows.
-        if where not in known:
-            for inner in Alternatives().of(base, leaf.frame, leaf.guards):
-                yield from _outcomes(inner, known | {where})
-        return
-    blank = Outcome("unknown", (), condition_text(leaf.guards), where.lineno, where.col_offset)
+def _decided(leaf: Leaf, blank: Outcome) -> Iterator[Outcome]:
     if isinstance(leaf.value, StepDecision):
         yield _of_object(leaf.value, blank)
-    elif isinstance(where, ast.Call) and leaf.value is not None:
-        yield from _of_call(where, leaf, blank)
+    elif isinstance(leaf.expression, ast.Call) and leaf.value is not None:
+        yield from _of_call(leaf.expression, leaf, blank)
     elif leaf.value is not None:
         yield replace(blank, targets=(UNRESOLVED,))
 
 
-def _cancelled(where: ast.expr) -> ast.expr | None:
-    """Give the decision to which a call only adds what it cancels."""
-    match where:
-        case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in _CANCELING:
-            return base
-        case _:
-            return None
-
-
 def _of_object(decision: StepDecision, blank: Outcome) -> Outcome:
     fallback = () if decision.fallback is None else (decision.fallback,)
-    targets = tuple(type_of(movement.step) for movement in (*decision.movements, *fallback))
-    return replace(blank, type=_TYPES.get(decision.kind, camel(decision.kind)), targets=targets)
+    return replace(
+        blank,
+        type=_TYPES.get(decision.kind, camel(decision.kind)),
+        targets=tuple(type_of(movement.step) for movement in (*decision.movements, *fallback)),
+        checked=tuple(decision.empty_channels),
+        cancellations=(
+            *((type_of(step), "all") for step in decision.canceling_steps),
+            *((type_of(step), "siblings") for step in decision.canceling_sibling_steps),
+        ),
+    )
 
 
 def _of_call(call: ast.Call, leaf: Leaf, blank: Outcome) -> Iterator[Outcome]:
@@ -108,6 +70,10 @@ def _of_call(call: ast.Call, leaf: Leaf, blank: Outcome) -> Iterator[Outcome]:
         yield replace(blank, targets=(UNRESOLVED,))
     elif callee is makers.go_to:
         yield from _one_of(call, leaf, replace(blank, type=name))
+    elif callee is makers.force_complete_if_channels_empty:
+        checked = [each for given in call.args[2:] for each in channels_of(given, leaf.frame)]
+        targets = _movements(call, leaf, callee)
+        yield replace(blank, type=name, targets=targets, checked=tuple(dict.fromkeys(checked)))
     else:
         yield replace(blank, type=name, targets=_movements(call, leaf, callee))
 
@@ -126,7 +92,19 @@ def _of_constructor(call: ast.Call, leaf: Leaf, blank: Outcome) -> Outcome:
     targets = tuple(dict.fromkeys(found))
     if kind == "next" and not targets:
         targets = (UNRESOLVED,)
-    return replace(blank, type=_TYPES.get(kind, camel(kind)), targets=targets)
+    empty = argument(call, 4, "empty_channels")
+    checked = [] if empty is None else channels_of(empty, leaf.frame, element=True)
+    cancellations = [
+        *cancellations_of(argument(call, 6, "canceling_steps"), "all", leaf.frame),
+        *cancellations_of(argument(call, 7, "canceling_sibling_steps"), "siblings", leaf.frame),
+    ]
+    return replace(
+        blank,
+        type=_TYPES.get(kind, camel(kind)),
+        targets=targets,
+        checked=tuple(checked),
+        cancellations=tuple(cancellations),
+    )
 
 
 def _one_of(call: ast.Call, leaf: Leaf, blank: Outcome) -> Iterator[Outcome]:

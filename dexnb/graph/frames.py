@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from dexnb.graph.paths import Paths, inside, walk_paths
 from dexnb.graph.scope import UNKNOWN, Scope, attribute_of
 from dexnb.graph.source import Tree, is_users, plain_function, read_source
 
+MadeT = TypeVar("MadeT")
 DEEPEST = 2
 """How many calls deep helpers are followed."""
 
@@ -43,8 +45,9 @@ class Frame:
         nested = self._nested(call.func)
         if nested is not None:
             tree, home = nested
-            arguments = _bind(tree, call, self, skip=0)
-            return Frame(tree, home.scope, walk_paths(tree), self.depth + 1, arguments, home)
+            inner = Frame(tree, home.scope, _paths(tree), self.depth + 1, outer=home)
+            inner.arguments.update(_bind(inner, call, self, skip=0))
+            return inner
         callee, owner = self.callee(call.func)
         function = plain_function(callee)
         if function is None or not is_users(function):
@@ -54,7 +57,7 @@ class Frame:
         if frame is None:
             return None
         skip = 0 if owner is None else 1
-        frame.arguments.update(_bind(frame.tree, call, self, skip=skip))
+        frame.arguments.update(_bind(frame, call, self, skip=skip))
         return frame
 
     def _nested(self, function: ast.expr) -> tuple[Tree, Frame] | None:
@@ -104,10 +107,7 @@ class Frame:
 
     def calls(self) -> Iterator[ast.Call]:
         """Give every call in this function, those of functions inside it too."""
-        for statement in self.tree.body:
-            for node in inside(statement):
-                if isinstance(node, ast.Call):
-                    yield node
+        return iter(_once(self.tree, "_dexnb_calls", _calls))
 
 
 def read_frame(
@@ -122,7 +122,13 @@ def read_frame(
         return None
     fixed = fixed or any(isinstance(node, ast.Global) for node in ast.walk(source.tree))
     scope = Scope(function, owner, fixed=fixed)
-    return Frame(source.tree, scope, walk_paths(source.tree), depth)
+    return Frame(source.tree, scope, _paths(source.tree), depth)
+
+
+def file_of(frame: Frame) -> str:
+    """Name a function's file without its folder; a cell has none, whatever its name says."""
+    file = Path(frame.scope.function.__code__.co_filename)
+    return file.name if file.is_file() else ""
 
 
 def reachable(frame: Frame) -> Iterator[Frame]:
@@ -140,6 +146,34 @@ def reachable(frame: Frame) -> Iterator[Frame]:
         waiting.extend(each for each in found if each is not None)
 
 
+def _once(tree: Tree, name: str, make: Callable[[Tree], MadeT]) -> MadeT:
+    """Give what was made of a tree before: trees never change, and many ask for the same."""
+    kept: dict[str, Any] = vars(tree)
+    if name not in kept:
+        kept[name] = make(tree)
+    made: MadeT = kept[name]
+    return made
+
+
+def _calls(tree: Tree) -> tuple[ast.Call, ...]:
+    parts = (part for statement in tree.body for part in inside(statement))
+    return tuple(part for part in parts if isinstance(part, ast.Call))
+
+
+def _paths(tree: Tree) -> Paths:
+    return _once(tree, "_dexnb_paths", walk_paths)
+
+
+def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    """Give an argument by its name or its place, if it is given plainly."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position < len(call.args) and not isinstance(call.args[position], ast.Starred):
+        return call.args[position]
+    return None
+
+
 def _is_super(expression: ast.expr) -> bool:
     match expression:
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super"))):
@@ -155,16 +189,27 @@ def _is_static(owner: Any, function: ast.Attribute) -> bool:
     return False
 
 
-def _bind(tree: Tree, call: ast.Call, caller: Frame, *, skip: int) -> dict[str, Any]:
+def _bind(
+    frame: Frame, call: ast.Call, caller: Frame, *, skip: int
+) -> dict[str, tuple[ast.expr, Frame]]:
     """Match a call's arguments with parameters; what is not given has its default."""
-    parameters = [*tree.args.posonlyargs, *tree.args.args]
+    given = frame.tree.args
+    parameters = [*given.posonlyargs, *given.args]
     names = [parameter.arg for parameter in parameters][skip:]
-    bound: dict[str, Any] = {}
+    bound: dict[str, tuple[ast.expr, Frame]] = {}
+    if not any(isinstance(each, ast.Starred) for each in call.args):
+        defaults = zip(reversed(parameters), reversed(given.defaults), strict=False)
+        bound.update((parameter.arg, (default, frame)) for parameter, default in defaults)
+    for parameter, only in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        if only is not None:
+            bound[parameter.arg] = (only, frame)
     for name, argument in zip(names, call.args, strict=False):
         if isinstance(argument, ast.Starred):
             break
         bound[name] = (argument, caller)
     for keyword in call.keywords:
-        if keyword.arg is not None:
-            bound[keyword.arg] = (keyword.value, caller)
+        if keyword.arg is None:
+            # It may give anything that is not given by its name.
+            return {name: each for name, each in bound.items() if each[1] is not frame}
+        bound[keyword.arg] = (keyword.value, caller)
     return bound

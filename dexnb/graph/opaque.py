@@ -11,7 +11,7 @@ class Opaque:
     """Something of the text's whose value only running it could tell.
 
     Args:
-        origin: Its dotted name, `requests.get` or `httpx.AsyncClient` for an instance of that;
+        origin: Its dotted name, `requests.get`, or `httpx.AsyncClient()` for what a call gives;
             empty where not even that is known.
     """
 
@@ -31,15 +31,7 @@ class Opaque:
 
     def called(self) -> Opaque:
         """Give what a call of it gives."""
-        return Opaque(called(self.origin))
-
-
-def called(origin: str) -> str:
-    """Name what a call gives: for a class, which begins with a capital, an instance of it."""
-    if not origin:
-        return ""
-    last = origin.rpartition(".")[2].lstrip("_")
-    return origin if last[:1].isupper() else f"{origin}()"
+        return Opaque(f"{self.origin}()" if self.origin else "")
 
 
 class OpaqueType(ABCMeta):
@@ -54,5 +46,5 @@ class OpaqueType(ABCMeta):
 def opaque_class(origin: str) -> Any:
     """Give a class that stands for one of this dotted name; the same for the same name."""
     name = origin.rpartition(".")[2].removesuffix("()") or "Unknown"
-    # All of them are of one module: what is known of a module's classes is kept for good.
+    # What is known of the classes of a module is kept for good, but for those of __main__.
     return OpaqueType(name, (), {"__module__": "__main__", "__qualname__": name, "origin": origin})

@@ -28,9 +28,9 @@ class Paths:
 
     Args:
         returns: Each returned expression.
-        assigned: What each local variable is given, by its name.
+        assigned: What each local variable is given, by its name, and attributes as `self.x`.
         functions: Functions defined inside.
-        changed: Variables whose contents are changed in place.
+        changed: Variables and attributes whose contents are changed in place.
     """
 
     returns: list[Found] = field(default_factory=list)
@@ -51,13 +51,24 @@ def _changed(statement: ast.stmt) -> Iterator[str]:
     """Give the variables whose contents a statement changes."""
     for node in ast.walk(statement):
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attribute)):
-                if attribute in _CHANGERS:
-                    yield name
-            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
-                yield name
+            case ast.Call(func=ast.Attribute(value=value, attr=attribute)):
+                if attribute in _CHANGERS and key_of(value):
+                    yield key_of(value)
+            case ast.Subscript(value=value, ctx=ast.Store()) if key_of(value):
+                yield key_of(value)
             case _:
                 pass
+
+
+def key_of(expression: ast.expr) -> str:
+    """Give what a variable, or a variable's attribute, is known by; empty for anything else."""
+    match expression:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            return f"{name}.{attribute}"
+        case _:
+            return ""
 
 
 def inside(node: ast.AST) -> Iterator[ast.AST]:
@@ -96,10 +107,12 @@ class _Walker:
                 return True, guards
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.paths.functions[node.name] = node
+                self._given_inside(node, guards)
                 return False, guards
             case ast.If(test=test, body=body, orelse=orelse):
                 return self._choice([(guard_of(test), body), (None, orelse)], guards)
             case ast.Match(subject=subject, cases=cases):
+                self._captured(subject, cases, guards)
                 arms = [(case_guard(subject, case), case.body) for case in cases]
                 return self._choice(arms, guards)
             case _:
@@ -115,6 +128,10 @@ class _Walker:
                 self.block(node.orelse, guards)
                 return False, guards
             case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    if item.optional_vars is not None:
+                        entered = Found(item.context_expr, guards, element=True)
+                        self._assign(item.optional_vars, entered)
                 # Never taken to leave for good: suppress() and move_on_after() may swallow.
                 self.block(node.body, guards)
                 return False, guards
@@ -192,8 +209,8 @@ class _Walker:
 
     def _assign(self, target: ast.expr, found: Found) -> None:
         match target:
-            case ast.Name(id=name):
-                self.paths.assigned.setdefault(name, []).append(found)
+            case ast.Name() | ast.Attribute(value=ast.Name()):
+                self.paths.assigned.setdefault(key_of(target), []).append(found)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 self._unpack(parts, found)
             case ast.Starred(value=inner):
@@ -210,6 +227,24 @@ class _Walker:
             return
         for part in parts:
             self._assign(part, Found(value, found.guards, element=True))
+
+    def _captured(self, subject: ast.expr, cases: Sequence[ast.match_case], guards: Guards) -> None:
+        """Take what the patterns of a match give names to."""
+        for case in cases:
+            for node in ast.walk(case.pattern):
+                name = getattr(node, "rest" if isinstance(node, ast.MatchMapping) else "name", None)
+                if name is not None:
+                    whole = node is case.pattern
+                    found = Found(subject, guards, element=not whole)
+                    self.paths.assigned.setdefault(name, []).append(found)
+
+    def _given_inside(self, function: Tree, guards: Guards) -> None:
+        """Take note that a function inside gives variables of this one what it likes."""
+        for node in ast.walk(function):
+            if isinstance(node, ast.Nonlocal):
+                hidden = Found(ast.copy_location(ast.Yield(), function), guards)
+                for name in node.names:
+                    self.paths.assigned.setdefault(name, []).append(hidden)
 
     def _named(self, node: ast.stmt, guards: Guards) -> None:
         """Take assignments inside the expressions of this statement itself."""

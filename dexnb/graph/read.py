@@ -1,34 +1,37 @@
 """From a Flow that is alive to its `FlowGraph`: runtime objects for what is, sources for why.
 
-Steps, settings and Streams come from the registered objects, decisions and constants from the
-methods' sources, so Flows of several cells and files work. Where a source is missing or hides what
-is decided, the graph says so with an unknown node; reading a Flow that can be registered never
-fails for its source. No method of a Step but `get_step_options` is called.
+Steps, settings, RPCs and what a Flow keeps come from the registered objects; decisions, waits, uses
+and constants from the methods' sources, so Flows of several cells and files work. Where a source is
+missing or hides what is decided, the graph says so with an unknown node; reading a Flow that can be
+registered never fails for its source. No method of a Step but `get_step_options` is called.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from dexnb.flow.flow import Flow
 from dexnb.flow.options import RetryPolicy, StepOptions
+from dexnb.flow.physical import definition_of
 from dexnb.flow.registry import RegisteredFlow, RegisteredStep, read_flow
-from dexnb.flow.shape import unwrap
+from dexnb.flow.rpc_reader import RegisteredRpc
 from dexnb.flow.timeout_step import TIMEOUT_STEP_TYPE
-from dexnb.graph.decisions import Outcome, read_outcomes
-from dexnb.graph.frames import Frame, read_frame
-from dexnb.graph.guards import either
-from dexnb.graph.movements import UNRESOLVED, movements_in
+from dexnb.graph.cards import decision_cards, wait_cards
+from dexnb.graph.decisions import read_outcomes
+from dexnb.graph.frames import Frame, file_of, read_frame
+from dexnb.graph.resources import Resource, read_uses
+from dexnb.graph.routes import read_routes, settings_routes
+from dexnb.graph.rpcs import read_results
+from dexnb.graph.sketch import Sketch, Spot
 from dexnb.graph.source import plain_function
-from dexnb.graph.streams import read_writes
 from dexnb.graph.timings import read_timings
-from dexnb.graph.waits import read_waits
-from dexnb.model.flow_graph import Diagnostic, Edge, FlowGraph, Node
+from dexnb.graph.unused import report_unreachable, report_unused
+from dexnb.graph.visits import visits
+from dexnb.graph.waits import Waiting, read_waits, rows_of
+from dexnb.model.flow_graph import EdgeKind, FlowGraph, Node
 
-FAILURE_LABEL = "Execute failure"
 _DEFAULTS: dict[type, dict[str, Any]] = {
     StepOptions: {"execute_method_timeout": None, "heartbeat_timeout": None},
     RetryPolicy: {
@@ -38,6 +41,12 @@ _DEFAULTS: dict[type, dict[str, Any]] = {
         "maximum_attempts": 0,
         "total_duration": None,
     },
+}
+_LEADS = "on_execute_failure_proceed_to"
+_DOES: dict[EdgeKind, str] = {
+    "resource_read": "reads",
+    "resource_write": "writes",
+    "resource_publish": "publishes to",
 }
 
 
@@ -51,227 +60,44 @@ def read_graph(flow: Flow[Any] | RegisteredFlow) -> FlowGraph:
         FlowDefinitionError: The Flow cannot be registered; lists every problem.
     """
     registered = flow if isinstance(flow, RegisteredFlow) else read_flow(flow, minimum_heartbeat=0)
-    reader = _Reader(registered)
+    sketch = Sketch(registered)
+    frames: list[Frame] = []
     for step in registered.steps.values():
-        reader.step(step)
-    reader.streams()
-    reader.unreachable()
-    return reader.graph()
+        methods = methods_of(step)
+        _step(step, methods, sketch)
+        frames += methods.frames()
+    for rpc in registered.rpcs.values():
+        method = frame_of(registered.flow, rpc.method)
+        _rpc(rpc, method, sketch)
+        frames += [] if method is None else [method]
+    report_unused(sketch, frames)
+    report_unreachable(sketch)
+    return sketch.graph()
 
 
-@dataclass(slots=True)
-class _Reader:
-    flow: RegisteredFlow
-    steps: list[Node] = field(default_factory=list)
-    inner: list[Node] = field(default_factory=list)
-    others: dict[str, Node] = field(default_factory=dict)
-    ways: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    edges: list[Edge] = field(default_factory=list)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    path: str = ""
+@dataclass(frozen=True, slots=True)
+class Methods:
+    """A Step's methods; None for one that it has not, or whose source is not there."""
 
-    def step(self, step: RegisteredStep) -> None:
-        handler = step.step_type == TIMEOUT_STEP_TYPE
-        frame = frame_of(*(self.flow.flow, "handle_timeout") if handler else (step.step, "execute"))
-        options = frame_of(step.step, "get_step_options")
-        timings = read_timings(frame, options)
-        node = Node(
-            id=f"step:{step.step_type}",
-            kind="timeout_handler" if handler else "step",
-            name="handle_timeout" if handler else step.step_type,
-            start=self.flow.start is not None and step.step_type == self.flow.start.step_type,
-            settings=step.settings.to_json(),
-            given=tuple(_given(step)),
-            constants=timings.constants,
-            timings=timings.timings,
-            waits=() if step.wait_for is None else read_waits(frame_of(step.step, "wait_for")),
-            line=0 if frame is None else frame.tree.lineno,
-            column=0 if frame is None else frame.tree.col_offset,
-        )
-        self.steps.append(node)
-        if frame is None:
-            self._no_source(step)
-        else:
-            self.path = self.path or _shown_path(frame)
-            self._outcomes(step.step_type, read_outcomes(frame))
-        self._writes(step, frame)
-        if step.settings.recovery is not None:
-            source, target = step.step_type, step.settings.recovery
-            edge_id = f"failure_transition:{source}:{target}"
-            self.edges.append(
-                Edge(edge_id, "failure_transition", node.id, f"step:{target}", FAILURE_LABEL)
-            )
+    execute: Frame | None
+    wait_for: Frame | None
+    options: Frame | None
 
-    def _no_source(self, step: RegisteredStep) -> None:
-        message = (
-            f"{step.step_type}.execute has no readable source here (made by exec, or edited since "
-            "it was loaded): what it decides is unknown until it has run"
-        )
-        self.diagnostics.append(Diagnostic("hidden_dex_decision", "warning", message))
-        self._way(step.step_type, self._unknown(step.step_type, 0, 0), "")
+    def frames(self) -> list[Frame]:
+        """Give those that are there."""
+        every = (self.wait_for, self.execute, self.options)
+        return [frame for frame in every if frame is not None]
 
-    def _outcomes(self, step_type: str, outcomes: list[Outcome]) -> None:
-        several = len(outcomes) > 1
-        if several:
-            self.inner.append(
-                Node(
-                    id=f"decision-dispatch:step:{step_type}",
-                    kind="decision_dispatch",
-                    name="?",
-                    parentId=f"step:{step_type}",
-                )
-            )
-        for number, outcome in enumerate(outcomes, 1):
-            targets = [self._target(step_type, target, outcome) for target in outcome.targets]
-            for target in targets:
-                self._way(step_type, target, outcome.condition)
-            self.inner.append(
-                Node(
-                    id=f"decision:step:{step_type}:{number}",
-                    kind="decision",
-                    name=outcome.type,
-                    parentId=f"step:{step_type}",
-                    condition=outcome.condition,
-                    decision={"type": outcome.type, "targets": targets},
-                    line=outcome.line,
-                    column=outcome.column,
-                )
-            )
 
-    def _target(self, step_type: str, target: str, outcome: Outcome) -> str:
-        if target == UNRESOLVED:
-            what = "returns a value" if outcome.type == "unknown" else f"{outcome.type} leads"
-            message = (
-                f"{step_type} line {outcome.line}: {what} that only running the code can tell; "
-                "name the Step class, or choose among named ones"
-            )
-            found = Diagnostic("dynamic_step_target", "warning", message, outcome.line)
-            if found not in self.diagnostics:
-                self.diagnostics.append(found)
-            return self._unknown(step_type, outcome.line, outcome.column)
-        if target not in self.flow.steps:
-            message = (
-                f"{step_type} line {outcome.line}: {outcome.type} {target}, which get_steps() does "
-                "not list"
-            )
-            self.diagnostics.append(
-                Diagnostic("unknown_step_target", "error", message, outcome.line)
-            )
-            node = Node(id=f"unknown:step:{target}", kind="unknown", name=target)
-            return self.others.setdefault(node.id, node).id
-        return f"step:{target}"
-
-    def _unknown(self, step_type: str, line: int, column: int) -> str:
-        node = Node(
-            id=f"unknown:step:{step_type}?",
-            kind="unknown",
-            name="Unknown",
-            line=line,
-            column=column,
-        )
-        return self.others.setdefault(node.id, node).id
-
-    def _way(self, step_type: str, target: str, condition: str) -> None:
-        self.ways.setdefault((step_type, target), []).append(condition)
-
-    def _writes(self, step: RegisteredStep, execute: Frame | None) -> None:
-        waiting = None if step.wait_for is None else frame_of(step.step, "wait_for")
-        found = {name for frame in (execute, waiting) if frame for name in read_writes(frame)}
-        for stream in sorted(found):
-            self._write(step.step_type, stream)
-
-    def _write(self, step_type: str, stream: str) -> None:
-        node_id = f"resource:stream:{stream}"
-        if stream not in self.flow.streams:
-            message = f"{step_type} writes Stream {stream}, which the Flow's schema does not list"
-            self.diagnostics.append(Diagnostic("unknown_resource", "error", message))
-            self.others.setdefault(node_id, Node(id=node_id, kind="unknown", name=stream))
-        edge_id = f"resource_write:{step_type}:{stream}"
-        self.edges.append(Edge(edge_id, "resource_write", f"step:{step_type}", node_id))
-
-    def streams(self) -> None:
-        written = {edge.target for edge in self.edges if edge.kind == "resource_write"}
-        rpcs = (frame_of(self.flow.flow, rpc.method) for rpc in self.flow.rpcs.values())
-        called = (name for frame in rpcs if frame for name in read_writes(frame))
-        written.update(f"resource:stream:{name}" for name in called)
-        for name in sorted(self.flow.streams):
-            node = Node(id=f"resource:stream:{name}", kind="stream", name=name)
-            self.others[node.id] = node
-            if node.id not in written and not self._hidden:
-                message = f"Stream {name} is registered and no Step writes it"
-                self.diagnostics.append(Diagnostic("unused_resource", "warning", message))
-
-    def unreachable(self) -> None:
-        if self._hidden or self.flow.start is None:
-            return
-        called = self._called()
-        if UNRESOLVED in called:
-            return
-        seen = {self.flow.start.step_type, TIMEOUT_STEP_TYPE, *called} & self.flow.steps.keys()
-        if TIMEOUT_STEP_TYPE in self.flow.steps:
-            seen.update(self._after_timeout())
-        waiting = list(seen)
-        while waiting:
-            for target in self._follow(waiting.pop()):
-                if target in self.flow.steps and target not in seen:
-                    seen.add(target)
-                    waiting.append(target)
-        for name in self.flow.steps:
-            if name not in seen:
-                message = f"no decision and no recovery leads to Step {name}"
-                self.diagnostics.append(Diagnostic("unreachable_step", "warning", message))
-
-    def _after_timeout(self) -> Iterator[str]:
-        """Name the Steps to which the options of a start may lead when its handler has failed.
-
-        Who starts the Flow says which, so that no source here tells: each that takes no input.
-        """
-        for step_type, step in self.flow.steps.items():
-            if unwrap(step.handler.input_type) is type(None):
-                yield step_type
-
-    def _called(self) -> set[str]:
-        """Name the Steps that RPCs start; `UNRESOLVED` among them where that cannot be told."""
-        found: set[str] = set()
-        for rpc in self.flow.rpcs.values():
-            frame = frame_of(self.flow.flow, rpc.method)
-            found.update([UNRESOLVED] if frame is None else movements_in(frame))
-        return found
-
-    def _follow(self, step_type: str) -> Iterator[str]:
-        for source, target in self.ways:
-            if source == step_type:
-                yield target.removeprefix("step:")
-        recovery = self.flow.steps[step_type].settings.recovery
-        if recovery is not None:
-            yield recovery
-
-    @property
-    def _hidden(self) -> bool:
-        """Whether some Step may do more than could be read."""
-        return any(key.endswith("?") for key in self.others)
-
-    def graph(self) -> FlowGraph:
-        transitions = [
-            Edge(
-                id=f"transition:{source}:{target.split(':', 2)[-1].removeprefix('step:')}",
-                kind="transition",
-                source=f"step:{source}",
-                target=target,
-                condition=either(conditions),
-            )
-            for (source, target), conditions in self.ways.items()
-        ]
-        start = self.flow.start
-        others = sorted(self.others.values(), key=lambda node: node.id)
-        return FlowGraph(
-            name=self.flow.flow_type,
-            startStepId="" if start is None else f"step:{start.step_type}",
-            path=self.path,
-            nodes=(*self.steps, *self.inner, *others),
-            edges=(*transitions, *self.edges),
-            diagnostics=tuple(self.diagnostics),
-        )
+def methods_of(step: RegisteredStep) -> Methods:
+    """Read a Step's methods; what it executes at the Flow's timeout is the Flow's own."""
+    if step.step_type == TIMEOUT_STEP_TYPE:
+        return Methods(frame_of(getattr(step.step, "flow", None), "handle_timeout"), None, None)
+    return Methods(
+        frame_of(step.step, "execute"),
+        None if step.wait_for is None else frame_of(step.step, "wait_for"),
+        frame_of(step.step, "get_step_options"),
+    )
 
 
 def frame_of(owner: Any, method: str) -> Frame | None:
@@ -280,6 +106,104 @@ def frame_of(owner: Any, method: str) -> Frame | None:
     if function is None or function.__module__ in ("dexnb.flow.step", "dexnb.flow.flow"):
         return None
     return read_frame(function, owner)
+
+
+def _step(step: RegisteredStep, methods: Methods, sketch: Sketch) -> None:
+    execute = methods.execute
+    spot = _spot(f"step:{step.step_type}", execute)
+    sketch.path = sketch.path or spot.path
+    waits = [] if methods.wait_for is None else read_waits(methods.wait_for)
+    sketch.tops.append(_node(step, methods, waits, sketch))
+    if step.wait_for is not None and methods.wait_for is None:
+        _no_source(spot, "wait_for", "hidden_dex_wait", sketch)
+    wait_cards(spot, waits, sketch)
+    if execute is None:
+        _no_source(spot, "execute", "hidden_dex_decision", sketch)
+    else:
+        decision_cards(spot, read_outcomes(execute), sketch)
+    plan = step.plan or {"locks": {}}
+    locks = dict.fromkeys(name for names in plan["locks"].values() for name in names)
+    _does(spot, (methods.wait_for, execute), sketch)
+    _locks(spot, locks, sketch)
+    for source, target in settings_routes(step.step_type, step.settings.to_json()):
+        sketch.way("failure_transition", f"step:{source}", f"step:{target}")
+
+
+def _node(step: RegisteredStep, methods: Methods, waits: list[Waiting], sketch: Sketch) -> Node:
+    handler = step.step_type == TIMEOUT_STEP_TYPE
+    start = sketch.flow.start
+    timings = read_timings(methods.execute, methods.options)
+    spot = _spot(f"step:{step.step_type}", methods.execute)
+    return Node(
+        id=spot.owner,
+        kind="timeout_handler" if handler else "step",
+        name="handle_timeout" if handler else step.step_type,
+        start=start is not None and step.step_type == start.step_type,
+        settings=step.settings.to_json(),
+        given=tuple(_given(step)),
+        constants=timings.constants,
+        timings=timings.timings,
+        waits=() if step.wait_for is None else rows_of(waits),
+        path=spot.path,
+        line=spot.line,
+        column=spot.column,
+    )
+
+
+def _rpc(rpc: RegisteredRpc, method: Frame | None, sketch: Sketch) -> None:
+    spot = _spot(f"rpc:{rpc.name}", method)
+    node = Node(
+        id=spot.owner,
+        kind="rpc",
+        name=rpc.name,
+        path=spot.path,
+        line=spot.line,
+        column=spot.column,
+    )
+    sketch.tops.append(node)
+    if method is None:
+        _no_source(spot, rpc.method, "hidden_dex_decision", sketch)
+    else:
+        decision_cards(spot, read_results(method), sketch)
+    _does(spot, (method,), sketch)
+    _locks(spot, rpc.locks, sketch)
+
+
+def _spot(owner: str, frame: Frame | None) -> Spot:
+    if frame is None:
+        return Spot(owner)
+    return Spot(owner, frame.tree.lineno, frame.tree.col_offset, file_of(frame))
+
+
+def _no_source(spot: Spot, method: str, code: str, sketch: Sketch) -> None:
+    what = "waits for" if method == "wait_for" else "decides"
+    message = (
+        f"{spot.name}.{method} has no readable source here (made by exec, or edited since it was "
+        f"loaded): what it {what} is unknown until it has run"
+    )
+    sketch.say(code, "warning", message)
+    unknown = sketch.unknown(Spot(spot.owner))
+    sketch.way("wait_condition" if method == "wait_for" else "transition", spot.owner, unknown)
+
+
+def _does(spot: Spot, frames: Iterable[Frame | None], sketch: Sketch) -> None:
+    """Draw what methods use, and where the options lead that they give on."""
+    for frame in frames:
+        visited = [] if frame is None else visits(frame)
+        for use in read_uses(visited):
+            place = Spot(spot.owner, use.line, use.column, use.path)
+            target = sketch.resource(use.resource, place, _DOES[use.kind])
+            sketch.way(use.kind, spot.owner, target)
+        for source, target in read_routes(visited):
+            ends = (sketch.step(name, spot, _LEADS) for name in (source, target))
+            sketch.way("failure_transition", *ends)
+
+
+def _locks(spot: Spot, locks: Iterable[str], sketch: Sketch) -> None:
+    for physical in locks:
+        # The registry has seen to it that the schema lists them.
+        resource = Resource("attribute", definition_of(physical), "/" in physical)
+        sketch.way("resource_lock", spot.owner, sketch.resource(resource, spot, "locks"))
 
 
 def _given(step: RegisteredStep) -> Iterator[str]:
@@ -294,9 +218,3 @@ def _given(step: RegisteredStep) -> Iterator[str]:
         for name, default in _DEFAULTS.get(type(holder), {}).items():
             if getattr(holder, name) != default:
                 yield name
-
-
-def _shown_path(frame: Frame) -> str:
-    """Name the file without its folder; a cell has none, whatever its name says."""
-    file = Path(frame.scope.function.__code__.co_filename)
-    return file.name if file.is_file() else ""

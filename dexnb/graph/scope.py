@@ -58,18 +58,22 @@ class Scope:
 
     def look(self, expression: ast.expr) -> Any:
         """Give the object that an expression of names, attributes and constant keys stands for."""
+        return known(self.held(expression))
+
+    def held(self, expression: ast.expr) -> Any:
+        """Do as `look` does, and give the `Opaque` of what source text only names."""
         match expression:
             case ast.Constant(value=value):
                 return value
             case ast.Name(id=name):
-                return self.name(name)
+                return self._held(name)
             case ast.Attribute(value=base, attr=attribute):
-                return attribute_of(self.look(base), attribute)
+                return held_attribute(self.held(base), attribute)
             case ast.Subscript(value=base, slice=key):
-                return _item_of(self.look(base), self.look(key))
+                return _item_of(self.held(base), self.held(key))
             case ast.Call(func=function, args=[base, key, *_]) if self.look(function) is getattr:
                 name = self.look(key)
-                return attribute_of(self.look(base), name) if isinstance(name, str) else UNKNOWN
+                return held_attribute(self.held(base), name) if isinstance(name, str) else UNKNOWN
             case _:
                 return UNKNOWN
 
@@ -104,12 +108,15 @@ def known(value: Any) -> Any:
 
 def attribute_of(base: Any, name: str) -> Any:
     """Give an attribute without running a descriptor."""
-    return known(_attribute_of(base, name))
+    return known(held_attribute(base, name))
 
 
-def _attribute_of(base: Any, name: str) -> Any:
+def held_attribute(base: Any, name: str) -> Any:
+    """Do as `attribute_of` does, and give the `Opaque` of what source text only names."""
     if base is UNKNOWN:
         return UNKNOWN
+    if isinstance(base, Opaque):
+        return base.attribute(name)
     if isinstance(base, ModuleType):
         # A module may load its parts when they are first asked for.
         return getattr(base, name, UNKNOWN)
@@ -130,9 +137,11 @@ def _computes(found: Any) -> bool:
 
 
 def _item_of(base: Any, key: Any) -> Any:
-    if key is UNKNOWN or type(base) not in (dict, list, tuple):
+    if isinstance(base, Opaque):
+        return Opaque()
+    if key is UNKNOWN or isinstance(key, Opaque) or type(base) not in (dict, list, tuple):
         return UNKNOWN
     try:
-        return known(base[key])
+        return base[key]
     except (LookupError, TypeError):
         return UNKNOWN

@@ -18,6 +18,7 @@ MOST_STEPS = 80
 
 MOST_CARDS = 8
 _BOXES = ("step", "timeout_handler", "unknown")
+_WAYS = ("transition", "failure_transition")
 MARGIN = 24.0
 LOOP = 46.0
 _TITLE = 52.0
@@ -96,10 +97,14 @@ class _Drawing:
                 self.cards[node.parentId].append(node)
         self.streams: dict[str, list[str]] = {}
         for edge in graph.edges:
-            if edge.kind == "resource_write":
+            if edge.target.startswith("resource:stream:"):
                 name = edge.target.rpartition(":")[2]
                 self.streams.setdefault(edge.source, []).append(name)
-        self.edges = [edge for edge in graph.edges if edge.kind != "resource_write"]
+        self.edges = [
+            edge
+            for edge in graph.edges
+            if edge.kind in _WAYS and {edge.source, edge.target} <= self.cards.keys()
+        ]
         sizes = {node.id: self._size(node) for node in self.nodes}
         ways = [(edge.source, edge.target) for edge in self.edges]
         self.boxes = lay_out(sizes, ways, graph.startStepId)

@@ -1,95 +1,135 @@
-"""What a Step's wait_for waits for, as far as its source tells."""
+"""What a Step's wait_for may wait for: each Wait in its source, with its conditions."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from dexnb.flow.channel import Channel
-from dexnb.flow.channel_map import ChannelMap
-from dexnb.flow.flow import Flow
-from dexnb.flow.subflow import SubFlow
-from dexnb.flow.timer import Timer
-from dexnb.graph.amounts import Amounts
-from dexnb.graph.frames import Frame
-from dexnb.graph.movements import argument
-from dexnb.graph.scope import UNKNOWN
-from dexnb.model.budget import seconds_text
+from dexnb.flow.step import Step
+from dexnb.flow.wait import Wait
+from dexnb.graph.alternatives import Alternatives, Leaf
+from dexnb.graph.conditions import Awaited, awaited, of_object
+from dexnb.graph.frames import Frame, argument, file_of
+from dexnb.graph.guards import condition_text, either
 
 HIDDEN = "waits"
 """Stands where a wait_for says nothing that can be read."""
 
 MOST = 12
+SKIP = "skipWaitImmediately"
+_KINDS = {
+    "skip": SKIP,
+    "all_of": "allOf",
+    "any_of": "anyOf",
+    "any_combination_of": "anyComboOf",
+}
+_MAKERS = {
+    vars(Wait)[name].__func__: kind
+    for name, kind in {
+        "skip_immediately": SKIP,
+        "until": "until",
+        "all_of": "allOf",
+        "any_of": "anyOf",
+        "any_combination_of": "anyComboOf",
+    }.items()
+}
 
 
-def read_waits(frame: Frame | None) -> tuple[str, ...]:
-    """Give each condition that a wait_for and its helpers make, once, in the order of the source.
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One Wait in a Step's source.
 
     Args:
-        frame: The wait_for; None where its source is not there.
+        type: `until`, `anyOf` and so on; `unknown` where a value is returned whose origin cannot be
+            followed.
+        conditions: What it waits for.
+        condition: What leads there, as text.
+        line: Where it stands in its file or cell.
+        column: The same.
+        path: Its file's name; empty for a cell.
     """
-    if frame is None:
-        return (HIDDEN,)
-    return tuple(dict.fromkeys(islice(_conditions(frame), MOST))) or (HIDDEN,)
+
+    type: str
+    conditions: tuple[Awaited, ...]
+    condition: str
+    line: int
+    column: int
+    path: str
 
 
-def _conditions(frame: Frame) -> Iterator[str]:
-    for call in sorted(frame.calls(), key=lambda call: (call.lineno, call.col_offset)):
-        texts = list(_condition(call, frame))
-        yield from texts
-        helper = None if texts else frame.follow(call)
-        if helper is not None:
-            yield from _conditions(helper)
+def read_waits(frame: Frame) -> list[Waiting]:
+    """Give every Wait that a wait_for may return, in the order of its source."""
+    merged: dict[Waiting, list[str]] = {}
+    alternatives = Alternatives()
+    for found in frame.paths.returns:
+        for leaf in alternatives.of(found.expression, frame, found.guards):
+            for waiting in _waits(leaf):
+                bare = replace(waiting, condition="")
+                merged.setdefault(bare, []).append(waiting.condition)
+    made = [replace(bare, condition=either(texts)) for bare, texts in merged.items()]
+    return sorted(made, key=lambda waiting: (waiting.line, waiting.column))
 
 
-def _condition(call: ast.Call, frame: Frame) -> Iterator[str]:
-    callee = frame.scope.look(call.func)
-    if callee is Timer.by_duration:
-        yield _timer(call, frame)
-    elif callee is SubFlow.run:
-        yield _subflow(call, frame)
-    elif isinstance(call.func, ast.Attribute):
-        channel = frame.scope.look(call.func.value)
-        if isinstance(channel, Channel | ChannelMap):
-            yield from _channel(channel, call.func.attr, call, frame)
+def rows_of(waits: list[Waiting]) -> tuple[str, ...]:
+    """Give what stands on a Step of its waits: each condition once, the first of them."""
+    labels = (each.label for wait in waits for each in wait.conditions if each.kind != "unknown")
+    return tuple(islice(dict.fromkeys(labels), MOST)) or (HIDDEN,)
 
 
-def _timer(call: ast.Call, frame: Frame) -> str:
-    duration = argument(call, 0, "duration")
-    value = None if duration is None else Amounts().of(duration, frame).value
-    return "timer" if value is None else f"timer {seconds_text(value)}"
+def _waits(leaf: Leaf) -> Iterator[Waiting]:
+    where = leaf.expression
+    place = (where.lineno, where.col_offset, file_of(leaf.frame))
+    blank = Waiting("unknown", (), condition_text(leaf.guards), *place)
+    if isinstance(leaf.value, Wait):
+        found = tuple(of_object(each, where) for each in leaf.value.conditions)
+        yield replace(blank, type=_KINDS[leaf.value.kind], conditions=found)
+    elif isinstance(where, ast.Call) and leaf.value is not None:
+        yield from _of_call(where, leaf, blank)
+    elif leaf.value is not None:
+        yield blank
 
 
-def _subflow(call: ast.Call, frame: Frame) -> str:
-    flow: Any = argument(call, 0, "flow")
-    made = frame.scope.look(flow.func if isinstance(flow, ast.Call) else flow) if flow else UNKNOWN
-    if isinstance(made, Flow):
-        made = type(made)
-    return f"SubFlow {made.__name__}" if isinstance(made, type) else "SubFlow"
+def _of_call(call: ast.Call, leaf: Leaf, blank: Waiting) -> Iterator[Waiting]:
+    callee, _ = leaf.frame.callee(call.func)
+    callee = getattr(callee, "__func__", callee)
+    kind = _MAKERS.get(callee) if callable(callee) else None
+    if callee is Step.wait_for:
+        yield replace(blank, type=SKIP)
+    elif callee is Wait:
+        yield _of_constructor(call, leaf, blank)
+    elif kind == "until":
+        yield from _one_of(call, leaf, blank)
+    else:
+        found = _conditions(call, leaf) if kind is not None else ()
+        yield replace(blank, type=kind or "unknown", conditions=found)
 
 
-def _channel(
-    channel: Channel[Any] | ChannelMap[Any], method: str, call: ast.Call, frame: Frame
-) -> Iterator[str]:
-    place = 1 if isinstance(channel, ChannelMap) else 0
-    name = f"{channel.name}/…" if place else channel.name
+def _one_of(call: ast.Call, leaf: Leaf, blank: Waiting) -> Iterator[Waiting]:
+    """Give one Wait for each condition that the argument may stand for."""
+    given = argument(call, 0, "condition")
+    found = [] if given is None else list(awaited(given, leaf.frame, leaf.guards))
+    if not found:
+        yield replace(blank, type="until")
+    for each in found:
+        bare = replace(each, guards="")
+        # A condition that is there already has no guards of its own.
+        condition = each.guards or blank.condition
+        yield replace(blank, type="until", conditions=(bare,), condition=condition)
 
-    def number(at: int, keyword: str) -> str:
-        given = argument(call, at, keyword)
-        value = UNKNOWN if given is None else frame.scope.look(given)
-        return str(value) if isinstance(value, int) else "…"
 
-    match method:
-        case "for_one":
-            yield f"{name} 1"
-        case "for_n":
-            yield f"{name} {number(place, 'count')}"
-        case "at_least" | "at_most":
-            yield f"{name} {method.replace('_', ' ')} {number(place, 'count')}"
-        case "for_range":
-            least, most = number(-1, "at_least"), number(-1, "at_most")
-            yield f"{name} {least} to {most}"
-        case _:
-            pass
+def _conditions(call: ast.Call, leaf: Leaf) -> tuple[Awaited, ...]:
+    found = (each for given in call.args for each in awaited(given, leaf.frame))
+    return tuple(dict.fromkeys(replace(each, guards="") for each in found))
+
+
+def _of_constructor(call: ast.Call, leaf: Leaf, blank: Waiting) -> Waiting:
+    kind: Any = leaf.frame.scope.look(argument(call, 0, "kind") or call)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        return blank
+    given = argument(call, 1, "conditions")
+    found = [] if given is None else awaited(given, leaf.frame, element=True)
+    bare = dict.fromkeys(replace(each, guards="") for each in found)
+    return replace(blank, type=_KINDS[kind], conditions=tuple(bare))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dexnb.lint.fixes import apply_fixes
 from dexnb.lint.paths import LintReport, lint_paths
 from dexnb.lint.registry import explain, rules
 from dexnb.lint.rule import Rule
@@ -12,6 +13,7 @@ __all__ = [
     "LintReport",
     "LintSettings",
     "Rule",
+    "apply_fixes",
     "explain",
     "lint_flow",
     "lint_paths",

@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.step import FlowSubject, StepSubject
 from dexnb.lint.ignores import read_ignores
-from dexnb.lint.places import place_of, text_of
+from dexnb.lint.places import lines_of, place_of
 from dexnb.model.finding import Finding, FindingSeverity, Fix, Place, Verdict
 
 
@@ -42,7 +42,7 @@ class Remark:
     verdict: Verdict = "found"
     severity: FindingSeverity | None = None
     fix: Fix | None = None
-    place: Place = Place()
+    place: Place = field(default_factory=Place)
 
 
 Check = Callable[[Any], Iterator[Remark]]
@@ -81,7 +81,7 @@ class Rule:
             place = remark.place
             if remark.node is not None and remark.frame is not None:
                 place = place_of(remark.node, remark.frame)
-                text = "\n".join(line.rstrip("\n") for line in text_of(remark.frame)[2])
+                text = "\n".join(line.rstrip("\n") for line in lines_of(remark.frame))
                 if read_ignores(text).silences(place.line, self.code, self.name):
                     continue
             yield Finding(

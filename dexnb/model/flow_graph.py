@@ -97,7 +97,7 @@ class Node:
             or RPC, by its id), `decision-dispatch:OWNER`, `wait:step:NAME:N`,
             `wait-dispatch:step:NAME`, `resource:KIND:NAME` for Attributes, Channels and Streams,
             `subflow:FLOW`, `unknown:step:NAME` (a Step that is not registered) or
-            `unknown:step:NAME?` (what Step NAME does there cannot be told).
+            `unknown:OWNER?` (what that Step or RPC does there cannot be told).
         kind: What it is.
         name: What stands on it.
         parentId: The Step or RPC whose frame holds it.
@@ -105,9 +105,9 @@ class Node:
         condition: The guards that lead to it, as text.
         decision: `{"type": ..., "targets": [node ids], "checkedChannels": [node ids],
             "cancellations": [{"stepId": ..., "scope": "all" | "siblings"}]}` for decision cards.
-        wait: `{"type": "anyOf" ..., "conditions": [{"kind": "timer" | "channel" | "subflow" |
-            "unknown", "label": ..., "resourceId": ..., "subFlowId": ..., "expression": ...}]}` for
-            wait cards.
+        wait: `{"type": "anyOf" ... | "unknown", "conditions": [{"kind": "timer" | "channel" |
+            "subflow" | "unknown", "label": ..., "resourceId": ..., "subFlowId": ...,
+            "expression": ...}]}` for wait cards.
         resource: `{"valueType": ..., "map": bool}` for Attributes, Channels and Streams.
         settings: A Step's StepSettings as JSON.
         given: The options that the Step sets itself.

@@ -73,10 +73,19 @@ def _code_of(owner: Any, method: str) -> Any:
     return getattr(getattr(owner, method, None), "__code__", None)
 
 
+_READ_ONCE = (
+    "read_timings",
+    "read_outcomes",
+    "read_results",
+    "read_waits",
+    "visits",
+    "read_uses",
+    "read_routes",
+)
 _READERS = {
     "frame_of": _once(read.frame_of, _code_of),
     **{
         name: _once(getattr(read, name), lambda *frames: tuple(map(id, frames)))
-        for name in ("read_timings", "read_outcomes", "read_waits", "read_writes")
+        for name in _READ_ONCE
     },
 }

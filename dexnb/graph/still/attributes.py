@@ -8,8 +8,9 @@ from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dexnb.graph.opaque import Opaque, OpaqueType
+from dexnb.graph.origin import ORIGINS
 from dexnb.graph.source import written
-from dexnb.graph.still.names import ORIGINS, Names
+from dexnb.graph.still.names import Names
 from dexnb.graph.still.trusted import module_attribute, plain_method
 from dexnb.graph.still.values import TIMES
 
@@ -39,6 +40,14 @@ class Super:
 def is_stand_in(class_: Any) -> bool:
     """Tell a class that was made of text."""
     return isinstance(class_, type) and STAND_IN in vars(class_)
+
+
+def derives(class_: Any, *bases: type) -> bool:
+    """Tell a class that has one of some bases.
+
+    Python's own question goes through every class of a base's that there is, on each new one.
+    """
+    return isinstance(class_, type) and any(base in class_.__mro__ for base in bases)
 
 
 def attribute(machine: Machine, held: Any, name: str, names: Names) -> Any:

@@ -10,10 +10,11 @@ from enum import Enum
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
-from dexnb.graph.opaque import Opaque, opaque_class
+from dexnb.graph.opaque import Opaque, OpaqueType, opaque_class
 from dexnb.graph.source import written
-from dexnb.graph.still.attributes import STAND_IN, Super, is_stand_in
+from dexnb.graph.still.attributes import STAND_IN, Super, attribute, derives, is_stand_in
 from dexnb.graph.still.expressions import items_of
+from dexnb.graph.still.functions import Lambda
 from dexnb.graph.still.names import Names, same
 from dexnb.graph.still.trusted import is_maker, is_plain_call
 from dexnb.graph.still.values import MOST_ITEMS, bounded, is_plain
@@ -87,6 +88,10 @@ class Calls:
             return self.call(callee.__func__, [callee.__self__, *args], keywords, names, node)
         if isinstance(callee, FunctionType) and written_behind(callee) is not None:
             return self._merged(self.outcomes(callee, args, keywords))
+        if isinstance(callee, Lambda):
+            return self._lambda(callee, args, keywords)
+        if callee in _QUESTIONS:
+            return self._question(callee, args, names)
         if is_stand_in(callee) and not issubclass(callee, Enum):
             return self.machine.instances.make(callee, args, keywords)
         if is_plain_call(callee) or type(getattr(callee, "__self__", None)) in _PLAIN_OWNERS:
@@ -99,6 +104,27 @@ class Calls:
         if is_maker(callee):
             return self._maker(callee, args, keywords, names, node)
         return self.machine.records.called(callee, args, keywords)
+
+    def _lambda(self, made: Lambda, args: list[Any], keywords: dict[str, Any]) -> Any:
+        if self.machine.depth >= _DEEPEST:
+            return Opaque()
+        self.machine.depth += 1
+        try:
+            return self.machine.functions.run_lambda(made, args, keywords)
+        finally:
+            self.machine.depth -= 1
+
+    def _question(self, callee: Any, args: list[Any], names: Names) -> Any:
+        """Answer what Python's own questions ask, without asking the text's classes."""
+        if callee is getattr and len(args) in (_PAIR, _PAIR + 1) and isinstance(args[1], str):
+            return attribute(self.machine, args[0], args[1], names)
+        if len(args) != _PAIR or isinstance(args[0], Opaque) or callee is getattr:
+            return Opaque()
+        kind = args[0] if callee is issubclass else type(args[0])
+        wanted = args[1] if isinstance(args[1], tuple) else (args[1],)
+        if any(not isinstance(each, type) or isinstance(each, OpaqueType) for each in wanted):
+            return Opaque()
+        return derives(kind, *wanted)
 
     def outcomes(
         self, function: FunctionType, args: list[Any], keywords: dict[str, Any]
@@ -158,7 +184,7 @@ class Calls:
                 return Opaque()
         try:
             return callee(*given, **kept)
-        except (TypeError, ValueError, AttributeError):
+        except (TypeError, ValueError, AttributeError, ArithmeticError):
             return Opaque()
 
     def _known(self, value: Any, field: str, names: Names, node: Any) -> Any:
@@ -189,10 +215,14 @@ class Calls:
 
     @staticmethod
     def _type(value: Any) -> Any:
-        return Opaque(value.origin) if isinstance(value, Opaque) else type(value)
+        if isinstance(value, Opaque):
+            return Opaque(value.origin.removesuffix("()"))
+        return type(value)
 
 
 _DEEPEST = 12
+_PAIR = 2
+_QUESTIONS = (isinstance, issubclass, getattr)
 _MANY = frozenset({"of", "other_steps", "without_start_step", "start_step"})
 _PLAIN_OWNERS = frozenset({str, dict, list, tuple, timedelta})
 

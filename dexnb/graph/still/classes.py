@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypedDict
 from dexnb.flow.flow import Flow
 from dexnb.flow.step import Step
 from dexnb.graph.opaque import Opaque, OpaqueType
-from dexnb.graph.still.attributes import STAND_IN, is_stand_in
+from dexnb.graph.still.attributes import STAND_IN, derives, is_stand_in
 from dexnb.graph.still.definitions import HOOKS, hook
 from dexnb.graph.still.names import Names
 
@@ -102,12 +102,12 @@ class Classes:
         values = body.names.values
         if NamedTuple in bases or TypedDict in bases:
             return self.machine.records.fields(node, bases, body)
-        if any(isinstance(base, type) and issubclass(base, Enum) for base in bases):
+        if any(derives(base, Enum) for base in bases):
             return self.machine.records.enum(node, bases, body)
         bases = [*bases, *_supposed(bases, body)]
         space = {name: value for name, value in values.items() if _may_stay(name)}
         space |= {
-            "__module__": "__main__",
+            "__module__": body.names.module.name,
             "__qualname__": body.names.qualname,
             "__annotations__": {},
             STAND_IN: body,
@@ -129,7 +129,7 @@ class Classes:
 
     def _hooks(self, space: dict[str, Any], bases: Any) -> None:
         """Let the methods that a registration asks be answered without running them."""
-        if not any(issubclass(base, Step | Flow) for base in bases):
+        if not any(derives(base, Step, Flow) for base in bases):
             return
         for name in HOOKS & space.keys():
             if isinstance(space[name], FunctionType):
@@ -153,12 +153,12 @@ class Classes:
         body = vars(made).get(STAND_IN)
         if not isinstance(body, ClassBody):
             return
-        if not issubclass(made, Enum):
+        if not derives(made, Enum):
             found = vars(made).get("__annotations__")
             if type(found) is dict:
                 for name, node in body.annotated.items():
                     found[name] = self.machine.annotations.type(node.annotation, body.names)
-        if issubclass(made, Step | Flow):
+        if derives(made, Step, Flow):
             for value in vars(made).values():
                 self.machine.functions.annotate(value)
 
@@ -170,7 +170,7 @@ def _may_stay(name: str) -> bool:
 def _supposed(bases: list[Any], body: ClassBody) -> list[type]:
     """Give what a class with unknown bases must be, by the methods that it has."""
     known = [getattr(base, "__origin__", base) for base in bases]
-    if not body.hidden or any(issubclass(base, Step | Flow) for base in known):
+    if not body.hidden or any(derives(base, Step, Flow) for base in known):
         return []
     if isinstance(body.names.values.get("get_steps"), FunctionType):
         return [Flow]

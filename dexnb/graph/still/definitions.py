@@ -13,6 +13,7 @@ from dexnb.flow.flow import Flow
 from dexnb.flow.options import StepOptions
 from dexnb.flow.persistence import PersistenceSchema
 from dexnb.flow.step import Step, StepList
+from dexnb.graph.still.attributes import derives
 from dexnb.graph.still.functions import Body
 from dexnb.graph.source import written
 
@@ -156,7 +157,7 @@ class Definitions:
         for node in nodes:
             if isinstance(node, ast.Call):
                 class_ = self.machine.value(node.func, body.names)
-                if isinstance(class_, type) and issubclass(class_, Step):
+                if derives(class_, Step):
                     yield self.machine.instances.unknown(class_)
 
     def _hidden(self, function: FunctionType, message: str, field: str) -> None:

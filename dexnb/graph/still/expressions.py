@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dexnb.graph.opaque import Opaque
 from dexnb.graph.still.attributes import attribute
+from dexnb.graph.still.functions import Lambda
 from dexnb.graph.still.names import Missing, Names
 from dexnb.graph.still.values import MOST_ITEMS, TooMuch, bounded, combined, compared, unary
 
@@ -85,6 +86,8 @@ class Expressions:
                 return self._either(sign, parts, names)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self._choice(test, body, orelse, names)
+            case ast.Lambda():
+                return Lambda(node, names)
             case ast.Starred(value=inner) | ast.Await(value=inner):
                 self.machine.value(inner, names)
         return Opaque()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,12 +18,31 @@ from dexnb.graph.still.functions import Body
 from dexnb.graph.still.definitions import NoAnswer
 from dexnb.graph.still.instances import CannotBeMade
 from dexnb.graph.still.machine import Exhausted, Machine
-from dexnb.graph.still.names import Module
+from dexnb.graph.still.names import Module, modules_behind
 from dexnb.graph.still.problem import SourceProblem
 from dexnb.model.finding import Place
 from dexnb.model.flow_graph import Diagnostic, FlowGraph
 
 _CODES = {"cannot-tell": "unresolved_definition", "definition": "invalid_definition"}
+
+
+CODEC = "codec"
+"""The field of a problem that is none with a codec, which the runtime may be given."""
+
+_OF_CODECS = re.compile("give the runtime a codec|cannot be indexed")
+_FOLLOWS = {
+    "get_steps": (".get_steps is empty", "add that Step to get_steps()"),
+    "get_persistence_schema": ("list it in get_persistence_schema()",),
+}
+"""Problems that only follow from an answer that is not known, by its method."""
+
+_HIDES = {
+    "unknown_step_target": "get_steps",
+    "unreachable_step": "get_steps",
+    "unknown_resource": "get_persistence_schema",
+    "unused_resource": "get_steps",
+}
+"""The method whose answer must be known for a diagnostic to hold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +77,7 @@ class Flows:
             noted = self.machine.problems
             self.machine.problems = []
             try:
-                found = self._read(class_)
+                found = self._read(class_, module)
             except (CannotBeMade, NoAnswer):
                 found = None
             except (Exhausted, RecursionError):
@@ -70,7 +90,7 @@ class Flows:
             else:
                 noted += [each for each in problems if each not in noted]
 
-    def _read(self, class_: type[Flow[Any]]) -> FoundFlow:
+    def _read(self, class_: type[Flow[Any]], module: Module) -> FoundFlow:
         self.machine.about = (class_.__name__, "")
         self.machine.work = 0
         try:
@@ -78,18 +98,29 @@ class Flows:
             flow.get_steps()
             registered, wrong = look_at_flow(flow, minimum_heartbeat=0)
             for problem in wrong:
-                self._wrong(problem, class_, registered)
+                self._wrong(problem, class_, registered, module)
             graph = read_graph(registered)
         finally:
             self.machine.about = ("", "")
         problems = tuple(replace(each, flow=registered.flow_type) for each in self.machine.problems)
-        diagnostics = (*graph.diagnostics, *map(_diagnostic, problems))
-        graph = replace(graph, diagnostics=diagnostics)
+        hidden = {each.field for each in problems}
+        kept = (each for each in graph.diagnostics if _HIDES.get(each.code) not in hidden)
+        added = (_diagnostic(each) for each in problems if each.field != CODEC)
+        graph = replace(graph, diagnostics=(*kept, *added))
         return FoundFlow(registered, graph, problems, place_of_class(class_))
 
-    def _wrong(self, problem: Problem, class_: type, registered: RegisteredFlow) -> None:
+    def _wrong(
+        self, problem: Problem, class_: type, registered: RegisteredFlow, module: Module
+    ) -> None:
+        hidden = {each.field for each in self.machine.problems if each.kind == "cannot-tell"}
+        text = str(problem)
+        if any(mark in text for field in hidden for mark in _FOLLOWS.get(field, ())):
+            return
         place, step = _place(problem, class_, registered)
-        self.machine.problems.append(SourceProblem("definition", str(problem), place, step=step))
+        found = SourceProblem("definition", text, place, step=step)
+        if _OF_CODECS.search(text) and _has_codecs(module):
+            found = replace(found, kind="cannot-tell", field=CODEC)
+        self.machine.problems.append(found)
 
     @staticmethod
     def _too_much(class_: type, problems: list[SourceProblem]) -> None:
@@ -102,6 +133,11 @@ def place_of_class(class_: type) -> Place:
     """Give where a stand-in's definition begins."""
     body = vars(class_).get(STAND_IN)
     return body.names.unit.place(body.node) if isinstance(body, ClassBody) else Place()
+
+
+def _has_codecs(module: Module) -> bool:
+    names = (name for each in modules_behind(module) for name in each.origins.values())
+    return any(name.endswith((".CodecRegistry", ".JsonCodec", ".Codec")) for name in names)
 
 
 def _diagnostic(problem: SourceProblem) -> Diagnostic:

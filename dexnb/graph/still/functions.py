@@ -9,7 +9,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from dexnb.errors import DexnbError
-from dexnb.graph.opaque import Opaque, called
+from dexnb.graph.opaque import Opaque
 from dexnb.graph.paths import inside
 from dexnb.graph.source import STILL, Tree, Written, written
 from dexnb.graph.still.names import Missing, Names
@@ -28,6 +28,19 @@ class Body(Written):
     """A function of the text with the names that it sees."""
 
     names: Names
+
+
+class Lambda:
+    """A lambda of the text, which can be worked out and not called."""
+
+    def __init__(self, node: ast.Lambda, names: Names) -> None:
+        """Keep what it says."""
+        self.node = node
+        self.names = names
+
+    def __call__(self, *_args: Any, **_given: Any) -> Any:
+        """Refuse to run."""
+        raise TypeError("a lambda of a text that is only read cannot run")
 
 
 class Functions:
@@ -108,33 +121,40 @@ class Functions:
         qualname = f"{function.__qualname__}.<locals>"
         names = Names({}, "function", around.module, around.unit, around, qualname)
         names.function = function
-        self._bind(function, body, names, args, keywords)
+        plain = [*body.tree.args.posonlyargs, *body.tree.args.args]
+        defaults = function.__defaults__ or ()
+        for parameter, default in zip(plain[len(plain) - len(defaults) :], defaults, strict=True):
+            names.values[parameter.arg] = default
+        names.values.update(function.__kwdefaults__ or {})
+        self._bind(body.tree.args, names, args, keywords)
         left = self.machine.statements.run(body.tree.body, names)
         if not left:
             names.returns.append(None)
         return names.returns
 
-    def _bind(
-        self,
-        function: FunctionType,
-        body: Body,
-        names: Names,
-        args: list[Any],
-        keywords: dict[str, Any],
-    ) -> None:
-        arguments = body.tree.args
+    def run_lambda(self, made: Lambda, args: list[Any], keywords: dict[str, Any]) -> Any:
+        """Give what a call of a lambda would return."""
+        around = made.names
+        names = Names({}, "function", around.module, around.unit, around, around.qualname)
+        arguments = made.node.args
         plain = [*arguments.posonlyargs, *arguments.args]
-        defaults = function.__defaults__ or ()
-        for parameter, default in zip(plain[len(plain) - len(defaults) :], defaults, strict=True):
-            names.values[parameter.arg] = default
-        names.values.update(function.__kwdefaults__ or {})
+        last = plain[len(plain) - len(arguments.defaults) :]
+        for parameter, default in zip(last, arguments.defaults, strict=True):
+            names.values[parameter.arg] = self.machine.value(default, around)
+        self._bind(arguments, names, args, keywords)
+        return self.machine.value(made.node.body, names)
+
+    def _bind(
+        self, arguments: ast.arguments, names: Names, args: list[Any], keywords: dict[str, Any]
+    ) -> None:
+        plain = [*arguments.posonlyargs, *arguments.args]
         for parameter, value in zip(plain, args, strict=False):
             names.values[parameter.arg] = value
         known = {each.arg for each in (*plain, *arguments.kwonlyargs)}
         names.values.update({name: each for name, each in keywords.items() if name in known})
         for parameter in (*plain, *arguments.kwonlyargs):
             if parameter.arg not in names.values:
-                names.values[parameter.arg] = self._unknown(parameter, body.names)
+                names.values[parameter.arg] = self._unknown(parameter, names)
         if arguments.vararg is not None:
             names.values[arguments.vararg.arg] = tuple(args[len(plain) :])
         if arguments.kwarg is not None:
@@ -146,7 +166,7 @@ class Functions:
         if parameter.annotation is None or isinstance(parameter.annotation, ast.Constant):
             return Opaque()
         found = self.machine.value(parameter.annotation, names)
-        return Opaque(called(found.origin)) if isinstance(found, Opaque) else Opaque()
+        return found.called() if isinstance(found, Opaque) else Opaque()
 
 
 def _yields(tree: Tree) -> bool:

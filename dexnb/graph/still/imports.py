@@ -7,8 +7,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dexnb.graph.opaque import Opaque
+from dexnb.graph.origin import ORIGINS
 from dexnb.graph.still.attributes import attribute
-from dexnb.graph.still.names import ORIGINS, Module, Names
+from dexnb.graph.still.names import Module, Names
 from dexnb.graph.still.trusted import trusted_module
 
 if TYPE_CHECKING:

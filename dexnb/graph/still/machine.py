@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from datetime import timedelta
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
@@ -11,20 +12,21 @@ from dexnb.errors import DexnbError
 from dexnb.graph.opaque import Opaque
 from dexnb.graph.source import written
 from dexnb.graph.still.annotations import Annotations
+from dexnb.graph.still.attributes import STAND_IN, is_stand_in
 from dexnb.graph.still.calls import Calls
-from dexnb.graph.still.classes import Classes
+from dexnb.graph.still.classes import ClassBody, Classes
 from dexnb.graph.still.definitions import Definitions
 from dexnb.graph.still.expressions import Expressions
 from dexnb.graph.still.functions import Functions
 from dexnb.graph.still.imports import Imports
 from dexnb.graph.still.instances import Instances
 from dexnb.graph.still.names import Module, Names
-from dexnb.graph.still.neighbours import MOST_FILES, Neighbours, named
+from dexnb.graph.still.neighbours import MOST_FILES, Neighbours, named, near_path
 from dexnb.graph.still.problem import ProblemKind, SourceProblem
 from dexnb.graph.still.records import Records
 from dexnb.graph.still.statements import Statements
 from dexnb.graph.still.text import UnreadableText, read_text
-from dexnb.graph.still.unit import NotParsed, Unit, parse_unit
+from dexnb.graph.still.unit import NotParsed, Unit, definitions, parse_unit
 
 MOST_WORK: Final = 200_000
 """Expressions that are worked out for one text; no definition needs a tenth of it."""
@@ -93,7 +95,15 @@ class Machine:
         """Tell what a condition says; None where it cannot be told."""
         if type(value) in _TRUE_BY_VALUE:
             return bool(value)
-        return True if isinstance(value, type) else None
+        if isinstance(value, type | FunctionType):
+            return True
+        made = type(value)
+        if not is_stand_in(made):
+            return None
+        # What a class of the text says of its own truth is never asked.
+        bodies = (vars(each).get(STAND_IN) for each in made.__mro__)
+        own = (body.names.values for body in bodies if isinstance(body, ClassBody))
+        return None if any("__bool__" in each or "__len__" in each for each in own) else True
 
     def follow(self, unit: Unit, module: Module) -> None:
         """Follow a file's or a cell's statements."""
@@ -114,7 +124,7 @@ class Machine:
             if body is None or id(value) in module.made or value.__globals__ is not module.namespace:
                 continue
             module.made.add(id(value))
-            if any(isinstance(node, ast.ClassDef) for node in ast.walk(body.tree)):
+            if any(isinstance(node, ast.ClassDef) for node in definitions(body.tree.body)):
                 before = len(module.classes)
                 try:
                     self.calls.outcomes(value, [], {})
@@ -132,18 +142,21 @@ class Machine:
             self._loaded += 1
             self._near[file] = None
             self._near[file] = self._read(file, name)
-        return self._near.get(file)
+        found = self._near.get(file)
+        if found is not None:
+            near.near.append(found)
+        return found
 
     def _read(self, file: Path, name: str) -> Module | None:
         if file.is_dir():
-            return Module(name, name, str(file / "__init__.py"))
+            return Module(name, name, near_path(file / "__init__.py"))
         found, package = named(file)
-        module = Module(found or name, package, str(file))
+        module = Module(found or name, package, near_path(file))
         self._near[file] = module
         around = self.problems, self.about, self.work, self.depth
         self.problems, self.about, self.work, self.depth = [], ("", ""), 0, 0
         try:
-            self.follow(parse_unit(read_text(file), str(file)), module)
+            self.follow(parse_unit(read_text(file), module.path), module)
         except (UnreadableText, NotParsed):
             return None
         finally:
@@ -165,4 +178,4 @@ class Machine:
         self._bare = []
 
 
-_TRUE_BY_VALUE = (str, int, float, bool, bytes, type(None), list, tuple, dict, set, frozenset)
+_TRUE_BY_VALUE = (str, int, float, bool, bytes, type(None), list, tuple, dict, set, frozenset, timedelta)

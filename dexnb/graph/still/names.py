@@ -7,6 +7,7 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any, Literal
 
 from dexnb.graph.opaque import Opaque
+from dexnb.graph.origin import ORIGINS
 from dexnb.graph.still.unit import Unit
 
 Kind = Literal["module", "class", "function"]
@@ -37,10 +38,15 @@ class Module:
         self.classes: list[type] = []
         self.made: set[int] = set()
         self.exported: Any = None
+        self.near: list[Module] = []
 
 
-ORIGINS = "__dexnb_origins__"
-"""Where a module's stand-in keeps the dotted names of what was imported."""
+def modules_behind(module: Module) -> list[Module]:
+    """Give a module and those beside it that it imports, and those that they import."""
+    found = [module]
+    for each in found:
+        found += [near for near in each.near if near not in found]
+    return found
 
 
 class Names:

@@ -52,6 +52,14 @@ class Neighbours:
         return self._roots[folder]
 
 
+def near_path(file: Path) -> str:
+    """Name a file beside a text: relative to the working folder when under it."""
+    try:
+        return file.relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return str(file)
+
+
 def named(file: Path) -> tuple[str, str]:
     """Give a file's name as a module, and that of its package."""
     parts: list[str] = [] if file.stem == "__init__" else [file.stem]

@@ -13,13 +13,14 @@ from typing import Any
 from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow
 from dexnb.graph.source import written
+from dexnb.graph.still.attributes import derives
 from dexnb.graph.still.found import FoundFlow, Flows
 from dexnb.graph.still.machine import Exhausted, Machine
 from dexnb.graph.still.names import Module, Names
 from dexnb.graph.still.neighbours import Neighbours, named
 from dexnb.graph.still.notebook import Cell, read_cells
 from dexnb.graph.still.problem import SourceProblem
-from dexnb.graph.still.text import UnreadableText, checked, read_text
+from dexnb.graph.still.text import UnreadableText, checked, most_bytes, read_text
 from dexnb.graph.still.unit import NotParsed, Unit, parse_unit
 from dexnb.model.finding import Place
 
@@ -75,7 +76,7 @@ class SourceReader:
     def read(self, path: str | PathLike[str]) -> SourceReading:
         """Read a file or a notebook."""
         try:
-            text = read_text(Path(path))
+            text = read_text(Path(path), most_bytes(str(path)))
         except UnreadableText as error:
             return self._unreadable(str(path), str(error))
         return self.read_text(text, str(path))
@@ -85,9 +86,9 @@ class SourceReader:
         machine = self._machine
         machine.begin()
         try:
-            checked(text)
+            checked(text, most_bytes(path))
             if path.endswith(NOTEBOOK):
-                units = tuple(self._cells(read_cells(text, path), path))
+                units = tuple(self._cells(read_cells(text), path))
             else:
                 units = tuple(self._parsed(text, path))
         except UnreadableText as error:
@@ -138,7 +139,7 @@ def _flow_classes(module: Module) -> list[type[Flow[Any]]]:
     """Give the Flow classes that were defined, of those of one name the last."""
     found: dict[str, type[Flow[Any]]] = {}
     for class_ in module.classes:
-        if issubclass(class_, Flow):
+        if derives(class_, Flow):
             found.pop(class_.__qualname__, None)
             found[class_.__qualname__] = class_
     return list(found.values())

@@ -63,7 +63,7 @@ class Records:
         try:
             kind = type(bases[-1])
             space: Any = kind.__prepare__(node.name, tuple(bases))
-            space["__module__"] = "__main__"
+            space["__module__"] = body.names.module.name
             space["__qualname__"] = body.names.qualname
             for name, value in {**members, **others}.items():
                 space[name] = value
@@ -91,7 +91,7 @@ class Records:
                 made = TypedDict(node.name, noted, total=total)  # type: ignore[operator]
         except _FAILS:
             return self._unknown(node, body)
-        made.__module__ = "__main__"
+        made.__module__ = body.names.module.name
         made.__qualname__ = body.names.qualname
         return made
 
@@ -119,7 +119,7 @@ class Records:
 
     @staticmethod
     def _unknown(node: ast.ClassDef, body: ClassBody) -> Any:
-        space = {"__module__": "__main__", "__qualname__": body.names.qualname}
+        space = {"__module__": body.names.module.name, "__qualname__": body.names.qualname}
         return OpaqueType(node.name, (), {**space, "origin": node.name})
 
 

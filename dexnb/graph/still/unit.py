@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from dexnb.graph.place import characters
 from dexnb.graph.source import Tree, made_alone
 from dexnb.model.finding import Place
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
 _NEVER_RAN = 0
 
 
@@ -69,12 +72,6 @@ class Unit:
         )
 
 
-def characters(lines: tuple[str, ...] | list[str], line: int, offset: int) -> int:
-    """Give a column in characters for one in bytes, as syntax trees have them."""
-    text = lines[line - 1] if 0 < line <= len(lines) else ""
-    return offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))
-
-
 def parse_unit(text: str, path: str = "", cell: str = "", lines: str | None = None) -> Unit:
     """Parse a text; `lines` is what stands in the file where `text` is not.
 
@@ -99,7 +96,7 @@ def _parse(text: str, path: str) -> tuple[ast.Module, dict[tuple[int, str], Code
         # What Python has to say of strange escapes in a text is nobody's business here.
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
-        functions = [node for node in ast.walk(tree) if isinstance(node, Tree)]
+        functions = [node for node in definitions(tree.body) if isinstance(node, Tree)]
         for function in functions:
             function.body.insert(0, _guard(function))
         try:
@@ -117,12 +114,24 @@ def _guard(function: Tree) -> ast.stmt:
     What stands behind a `raise`, Python leaves out, the functions inside too; so one that has such
     is guarded by a division that cannot be folded away.
     """
-    nested = any(isinstance(node, _SCOPES) for part in function.body for node in ast.walk(part))
-    never = ast.Constant(_NEVER_RAN)
-    guard: ast.stmt = ast.Raise(exc=never, cause=None)
-    if nested:
-        guard = ast.Expr(ast.BinOp(ast.Constant(1), ast.Div(), never))
-    return ast.fix_missing_locations(ast.copy_location(guard, function))
+    nested = next(definitions(function.body), None)
+    place = {"lineno": function.lineno, "col_offset": function.col_offset}
+    never = ast.Constant(_NEVER_RAN, **place)
+    if nested is None:
+        return ast.Raise(exc=never, cause=None, **place)
+    one = ast.Constant(1, **place)
+    return ast.Expr(ast.BinOp(one, ast.Div(), never, **place), **place)
+
+
+def definitions(body: list[Any]) -> Iterator[Definition]:
+    """Give the functions and classes that statements define, those inside of each too."""
+    for statement in body:
+        if isinstance(statement, _SCOPES):
+            yield statement
+        for name in _BODIES:
+            inner = getattr(statement, name, None)
+            if type(inner) is list:
+                yield from definitions(inner)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from dexnb.graph.frames import Frame
-from dexnb.graph.paths import inside
 from dexnb.graph.source import Tree
+from dexnb.lint.facts.nodes import nodes_of
+
+_QUESTIONS = ("execute", "fetch", "load", "poll", "query", "refresh", "reload", "request", "send")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,12 +60,16 @@ class Bindings:
 
     def change(self, call: ast.Call, statement: ast.AST) -> None:
         """Note that a call of a method may change what the name before the dot holds."""
-        if isinstance(call.func, ast.Attribute):
+        if isinstance(call.func, ast.Attribute) and _refreshes(call, call.func.attr):
             self._put(dotted(call.func.value), Binding(call, statement, effect=True))
 
     def _put(self, name: str, binding: Binding) -> None:
         if name:
             self.by_name.setdefault(name, []).append(binding)
+
+
+def _refreshes(call: ast.Call, name: str) -> bool:
+    return not call.args or name.startswith(_QUESTIONS)
 
 
 def dotted(expression: ast.expr) -> str:
@@ -88,9 +94,8 @@ def bindings_of(frame: Frame) -> Bindings:
     found = _read.get(frame.tree)
     if found is None:
         found = _read[frame.tree] = Bindings()
-        for statement in frame.tree.body:
-            for node in inside(statement):
-                _bind(node, found)
+        for node in nodes_of(frame.tree):
+            _bind(node, found)
     return found
 
 
@@ -118,7 +123,9 @@ def _bind_rest(node: ast.AST, found: Bindings) -> None:
             found.add(target, value, node)
         case ast.withitem(optional_vars=target, context_expr=value) if target is not None:
             found.add(target, value, node)
-        case ast.Expr(value=ast.Call() as call) | ast.Expr(value=ast.Await(value=ast.Call() as call)):
+        case (
+            ast.Expr(value=ast.Call() as call) | ast.Expr(value=ast.Await(value=ast.Call() as call))
+        ):
             found.change(call, node)
         case ast.Match(subject=subject, cases=cases):
             for name in (each for case in cases for each in _captures(case.pattern)):

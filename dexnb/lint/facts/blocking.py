@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dexnb.lint.facts.origin import last_of, top_of
+from dexnb.lint.facts.wording import words
 
-_PACKAGES = frozenset(
-    """MySQLdb boto3 botocore cx_Oracle docker ftplib googleapiclient imaplib kubernetes ldap3
+_PACKAGES = words("""
+    MySQLdb boto3 botocore cx_Oracle docker ftplib googleapiclient imaplib kubernetes ldap3
     mysql oracledb paramiko pika pip polling polling2 poplib psycopg psycopg2 pymongo pymssql
-    pymysql pyodbc redis requests selenium smtplib snowflake sqlite3 suds twilio urllib urllib3
-    xmlrpc zeep""".split()
-)
+    pymysql pyodbc redis requests selenium smtplib snowflake sqlite3 suds twilio urllib
+    urllib3 xmlrpc zeep
+""")
 _ASYNC = ("asyncio", "aio", "Async", "async")
 _CALLS = frozenset(
     {
@@ -42,14 +43,15 @@ _CALLS = frozenset(
         ("queue", "join"),
     }
 )
-_HTTPX = frozenset(
-    "delete get head options patch post put request send stream".split()
-)
-_MAKES = frozenset(
-    """Session client resource session cursor Client MongoClient Redis Row connect_ex register
-    adapters quote unquote quote_plus urlencode urlparse urljoin parse from_url register_adapter
-    row_factory get_waiter database_url Request exceptions""".split()
-)
+_CONNECTS = frozenset({"connect", "create_connection"})
+_HTTPX = words("""
+    delete get head options patch post put request send stream
+""")
+_MAKES = words("""
+    Session client resource session cursor Client MongoClient Redis Row connect_ex register
+    adapters quote unquote quote_plus urlencode urlparse urljoin parse from_url
+    register_adapter row_factory get_waiter database_url Request exceptions
+""")
 
 
 def is_blocking(origin: str) -> bool:
@@ -61,9 +63,19 @@ def is_blocking(origin: str) -> bool:
     top, last = top_of(origin), last_of(origin)
     if (top, last) in _CALLS:
         return True
+    if _reads_a_result(origin):
+        return False
     parts = origin.replace("()", "").split(".")
     if any(part.startswith(_ASYNC) for part in parts[1:]):
         return False
     if top == "httpx":
         return last in _HTTPX
     return top in _PACKAGES and last not in _MAKES and not last[:1].isupper()
+
+
+def _reads_a_result(origin: str) -> bool:
+    """Tell a method of what a blocking call has given: `requests.get().json`."""
+    made = origin.rpartition(".")[0]
+    if not made.endswith("()") or last_of(made) in _CONNECTS:
+        return False
+    return is_blocking(made.removesuffix("()"))

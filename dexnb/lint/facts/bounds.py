@@ -13,6 +13,9 @@ from dexnb.lint.facts.spots import Around, CallSpot, Trail
 
 Bounded = Literal["yes", "no", "cannot tell"]
 
+DEEPEST = 4
+"""How many names lie at most between a call and the making of its client."""
+
 LIMITS = frozenset(
     {
         ("asyncio", "timeout"),
@@ -55,9 +58,12 @@ def limits_in(trail: Trail) -> Iterator[Around]:
         if each.kind == "bound" and isinstance(each.node, ast.Call):
             if not _is_none(_argument(each.node, 1, "timeout")):
                 yield each
-        elif each.kind == "with" and isinstance(each.node, ast.With | ast.AsyncWith):
-            if any(limits(item.context_expr, each.frame) for item in each.node.items):
-                yield each
+        elif (
+            each.kind == "with"
+            and isinstance(each.node, ast.With | ast.AsyncWith)
+            and any(limits(item.context_expr, each.frame) for item in each.node.items)
+        ):
+            yield each
 
 
 def limits(expression: ast.expr, frame: Frame) -> bool:
@@ -93,7 +99,7 @@ def _is_none(expression: ast.expr | None) -> bool:
 
 def client_of(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None:
     """Give the call that made the client whose method is called, where the code shows it."""
-    if depth > 4:
+    if depth > DEEPEST:
         return None
     match function:
         case ast.Attribute(value=ast.Call() as made):

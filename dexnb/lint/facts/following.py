@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sysconfig
+from functools import lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -13,6 +14,9 @@ from dexnb.graph.source import is_users, plain_function
 from dexnb.lint.facts.origin import last_of, origin_of
 
 _INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+MOST_KEPT = 4096
+"""Helpers that are kept: many questions lead by the same call."""
+
 _THREADS = {"to_thread": 0, "run_sync": 0, "run_in_executor": 1}
 
 
@@ -24,7 +28,8 @@ def threaded(call: ast.Call, frame: Frame) -> ast.Call | None:
     origin = origin_of(call.func, frame)
     if last_of(origin) == "run_sync" and "to_thread" not in origin:
         return None
-    function, arguments = call.args[at], call.args[at + 1 :]
+    function: ast.expr = call.args[at]
+    arguments = call.args[at + 1 :]
     if isinstance(function, ast.Call) and last_of(origin_of(function.func, frame)) == "partial":
         function, arguments = function.args[0], [*function.args[1:], *arguments]
     if isinstance(function, ast.Lambda) and isinstance(function.body, ast.Call):
@@ -41,6 +46,7 @@ def dotted_name(expression: ast.expr) -> str:
             return ""
 
 
+@lru_cache(MOST_KEPT)
 def follow(call: ast.Call, frame: Frame) -> Frame | None:
     """Give the frame of a called helper, or None where it cannot or need not be read."""
     helper = frame.follow(call)

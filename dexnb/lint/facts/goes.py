@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dexnb.flow.timer import Timer
-from dexnb.graph.movements import argument, steps_of
+from dexnb.graph.movements import steps_of
+from dexnb.graph.frames import argument
 from dexnb.lint.facts.method import MethodFacts
-from dexnb.lint.facts.origin import last_of
+from dexnb.lint.facts.origin import last_of, top_of
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, Spot
 from dexnb.lint.facts.step import StepSubject
 
@@ -34,7 +35,7 @@ class Going:
 def goings_of(method: MethodFacts) -> Iterator[Going]:
     """Give every way on that a method may take."""
     for spot in method.spots.calls:
-        if not spot.origin.startswith("dexnb.") or last_of(spot.origin) not in _MAKERS:
+        if top_of(spot.origin) != "dexnb" or last_of(spot.origin) not in _MAKERS:
             continue
         step = argument(spot.call, 0, "step")
         if step is not None:

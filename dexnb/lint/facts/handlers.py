@@ -11,7 +11,9 @@ from dexnb.lint.facts.bindings import dotted
 from dexnb.lint.facts.leaving import Ways, ways_without
 from dexnb.lint.facts.origin import last_of, origin_of
 
-CANCELLATION = frozenset({"BaseException", "CancelledError", "get_cancelled_exc_class", "Cancelled"})
+CANCELLATION = frozenset(
+    {"BaseException", "CancelledError", "get_cancelled_exc_class", "Cancelled"}
+)
 ALL_ERRORS = frozenset({"Exception", "BaseException"})
 
 

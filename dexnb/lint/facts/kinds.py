@@ -14,6 +14,7 @@ from dexnb.lint.facts.bindings import bindings_of, dotted
 from dexnb.lint.facts.following import is_hidden
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
 from dexnb.lint.facts.spots import CallKind
+from dexnb.lint.facts.wording import words
 
 PAUSES = frozenset(
     {
@@ -26,25 +27,16 @@ PAUSES = frozenset(
         ("dexnb", "sleep_blocking"),
     }
 )
-OUTSIDE = frozenset(
-    {
-        "dbm",
-        "ftplib",
-        "http",
-        "imaplib",
-        "poplib",
-        "smtplib",
-        "socket",
-        "sqlite3",
-        "ssl",
-        "subprocess",
-        "urllib",
-        "xmlrpc",
-    }
-)
+OUTSIDE = words("""
+    dbm ftplib http imaplib poplib smtplib socket sqlite3 ssl subprocess urllib xmlrpc
+""")
 """Parts of the standard library that ask somebody outside of the process."""
 
+DEEPEST = 4
+"""How many names or calls lie at most between an object and where it comes from."""
+
 _LOGS = frozenset({"log", "logger", "logging", "_log", "_logger", "structlog", "loguru"})
+_BARS = frozenset({"alive_progress", "progressbar", "rich", "tqdm"})
 _STDLIB = sys.stdlib_module_names - OUTSIDE - {"__main__"}
 
 
@@ -84,7 +76,7 @@ def _waits_a_while(call: ast.Call, origin: str) -> bool:
 
 
 def _beats(call: ast.Call, frame: Frame, origin: str) -> bool:
-    if origin.startswith("dexnb.") and last_of(origin) == "heartbeat":
+    if top_of(origin) == "dexnb" and last_of(origin) == "heartbeat":
         return True
     match _meant(call.func, frame):
         case ast.Attribute(attr="heartbeat"), _:
@@ -95,7 +87,7 @@ def _beats(call: ast.Call, frame: Frame, origin: str) -> bool:
 
 def _meant(function: ast.expr, frame: Frame) -> tuple[ast.expr, Frame]:
     """Give what a name stands for that holds a bound method: `beat = context.heartbeat`."""
-    for _ in range(4):
+    for _ in range(DEEPEST):
         if not isinstance(function, ast.Name):
             break
         bound = bindings_of(frame).of(function.id)
@@ -132,7 +124,7 @@ def _buffers(made: ast.expr) -> bool:
 
 def is_context(expression: ast.expr, frame: Frame) -> bool:
     """Tell the context that the Step's method got, also where it was handed to a helper."""
-    for _ in range(4):
+    for _ in range(DEEPEST):
         if not isinstance(expression, ast.Name):
             return False
         if expression.id in frame.arguments:
@@ -153,7 +145,7 @@ def _is_foreign(function: ast.expr, frame: Frame, origin: str) -> bool:
     if origin:
         if top == "dexnb":
             return origin.startswith(("dexnb.jobs", "dexnb.examples"))
-        if top in _STDLIB or top == "builtins" or top in _LOGS:
+        if top in _STDLIB or top == "builtins" or top in _LOGS or top in _BARS:
             return False
         if top in OUTSIDE:
             return not last_of(origin)[:1].isupper()
@@ -165,7 +157,7 @@ def _is_foreign(function: ast.expr, frame: Frame, origin: str) -> bool:
 
 def _makes(origin: str) -> bool:
     """Tell the call of a class: what it makes may be foreign, making it waits for nobody."""
-    return last_of(origin).lstrip("_")[:1].isupper()
+    return not origin.endswith("()") and last_of(origin).lstrip("_")[:1].isupper()
 
 
 def _is_root_foreign(function: ast.expr, frame: Frame) -> bool:
@@ -186,7 +178,7 @@ def _is_root_foreign(function: ast.expr, frame: Frame) -> bool:
 
 def _gives_foreign(root: ast.Name, frame: Frame, depth: int = 0) -> bool:
     bound = [each for each in bindings_of(frame).of(root.id) if not each.effect]
-    if depth > 4:
+    if depth > DEEPEST:
         return True
     if bound:
         return any(_from_foreign(each.value, frame, depth) for each in bound)
@@ -201,12 +193,12 @@ def _from_foreign(value: ast.expr, frame: Frame, depth: int) -> bool:
     for node in ast.walk(value):
         if isinstance(node, ast.Call):
             origin = origin_of(node.func, frame)
-            if _is_foreign(node.func, frame, origin) if depth < 4 else True:
+            if _is_foreign(node.func, frame, origin) if depth < DEEPEST else True:
                 return True
         if isinstance(node, ast.Attribute) and dotted(node).startswith("self."):
             return True
         if isinstance(node, ast.Name) and node.id in frame.arguments:
             expression, caller = frame.arguments[node.id]
-            if depth < 4 and _from_foreign(expression, caller, depth + 1):
+            if depth < DEEPEST and _from_foreign(expression, caller, depth + 1):
                 return True
     return False

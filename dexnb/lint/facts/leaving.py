@@ -88,9 +88,7 @@ def _of_try(node: ast.Try | ast.TryStar, marked: Callable[[ast.AST], bool]) -> W
     return ways if "falls" in last else last
 
 
-def _of_loop(
-    node: ast.For | ast.AsyncFor | ast.While, marked: Callable[[ast.AST], bool]
-) -> Ways:
+def _of_loop(node: ast.For | ast.AsyncFor | ast.While, marked: Callable[[ast.AST], bool]) -> Ways:
     head = node.test if isinstance(node, ast.While) else node.iter
     if marked(head):
         return _NONE

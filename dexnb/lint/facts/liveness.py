@@ -9,6 +9,7 @@ from dexnb.lint.facts.following import follow
 from dexnb.lint.facts.kinds import is_context
 from dexnb.lint.facts.leaving import ways_without
 from dexnb.lint.facts.method import MethodFacts
+from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.polls import Poll
 from dexnb.lint.facts.spots import CallKind, CallSpot
 
@@ -22,7 +23,7 @@ def liveness_of(method: MethodFacts, poll: Poll) -> Liveness:
 
     A beat of another task counts; what happens after an error does not.
     """
-    shows = [spot for spot in method.calls(*_SHOWS)]
+    shows = list(method.calls(*_SHOWS))
     if any(each.kind == "task" for spot in shows for each in spot.around):
         return "always"
     inside = [spot for spot in shows if poll.loop.holds(spot)]
@@ -64,4 +65,4 @@ class _Marked:
         return not ways_without(helper.tree.body, self) - {"raises"}
 
     def __call__(self, node: ast.AST) -> bool:
-        return any(each in self._sure for each in ast.walk(node))
+        return any(each in self._sure for each in within(node))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from dexnb.graph.frames import Frame
-from dexnb.graph.paths import inside
+from dexnb.lint.facts.nodes import nodes_of
 from dexnb.lint.facts.polls import Poll, read_polls
 from dexnb.lint.facts.sources import Sources
 from dexnb.lint.facts.spots import CallKind, CallSpot
@@ -72,8 +72,4 @@ class MethodFacts:
 
 def is_generator(frame: Frame) -> bool:
     """Tell a function that yields."""
-    return any(
-        isinstance(node, ast.Yield | ast.YieldFrom)
-        for statement in frame.tree.body
-        for node in inside(statement)
-    )
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes_of(frame.tree))

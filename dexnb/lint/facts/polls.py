@@ -19,20 +19,22 @@ from dexnb.lint.facts.rounds import MAKES, is_data_loop, only_asks
 from dexnb.lint.facts.sources import Sources, names_in
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot, Spot
 from dexnb.lint.facts.walk import Spots
+from dexnb.lint.facts.wording import words
+from dexnb.lint.facts.words import split
 
 Answer = Literal["yes", "cannot tell"]
 
-TAKES = frozenset(
-    """accept acquire anext consume dequeue fetchmany fetchone get_message get_nowait join
-    listen next pop popleft read readexactly readline readlines readuntil receive recv recv_bytes
-    recv_from recv_json recv_string recvfrom subscribe take wait""".split()
-)
+TAKES = words("""
+    accept acquire anext consume dequeue fetchmany fetchone get_message get_nowait join listen
+    next pop popleft read readexactly readline readlines readuntil receive recv recv_bytes
+    recv_from recv_json recv_string recvfrom subscribe take wait
+""")
 """Calls that take the next of something, or wait for it themselves."""
 
-LOCAL = frozenset(
-    """at_eof cancelled closed empty eof full has_items has_more has_next is_alive is_closing
-    is_closed is_empty is_set isatty locked more qsize exists is_file is_dir""".split()
-)
+LOCAL = words("""
+    at_eof cancelled closed empty eof full has_items has_more has_next is_alive is_closing
+    is_closed is_empty is_set isatty locked more qsize exists is_file is_dir
+""")
 """Questions that an object in the process answers."""
 
 
@@ -118,12 +120,8 @@ class _Reader:
         # A loop over a fixed number of rounds without a pause is a retry, and ends soon.
         return not isinstance(self.loop.node, ast.For)
 
-    def _poll(
-        self, asks: list[CallSpot], pauses: tuple[CallSpot, ...], is_poll: Answer
-    ) -> Poll:
-        return Poll(
-            self.loop, tuple(asks), pauses, tuple(self.exits), tuple(self.tests), is_poll
-        )
+    def _poll(self, asks: list[CallSpot], pauses: tuple[CallSpot, ...], is_poll: Answer) -> Poll:
+        return Poll(self.loop, tuple(asks), pauses, tuple(self.exits), tuple(self.tests), is_poll)
 
     def _tests(self) -> Iterator[Around]:
         """Give the tests on the ways out of the loop."""
@@ -212,7 +210,16 @@ def _catches_all(node: ast.AST) -> bool:
 
 def _may_ask(spot: CallSpot) -> bool:
     name = last_of(spot.origin) or _method(spot.call.func)
+    if name == "read" and any(not _is_size(each) for each in spot.call.args):
+        return True
     return name not in TAKES and name not in LOCAL and name not in MAKES
+
+
+def _is_size(argument: ast.expr) -> bool:
+    """Tell how much a stream is to give, from what a client is asked for."""
+    if isinstance(argument, ast.Constant):
+        return not isinstance(argument.value, str)
+    return bool(split(dotted(argument)) & {"bytes", "chunk", "count", "limit", "n", "size"})
 
 
 def _method(function: ast.expr) -> str:

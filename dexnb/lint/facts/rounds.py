@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import bindings_of, dotted
+from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.origin import last_of, origin_of
 from dexnb.lint.facts.sources import Sources, bound_inside, names_in
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot
@@ -52,7 +53,7 @@ def _asks_the_next(
         given.add(part, ask.frame)
     node = loop.node
     if isinstance(node, ast.For) and not _counts(node, loop.frame):
-        targets = {name for name in names_in(node.target)}
+        targets = set(names_in(node.target))
         if given.names & targets:
             return True
     for name in given.names:
@@ -63,7 +64,7 @@ def _asks_the_next(
             derived = Sources(frames)
             for each in own:
                 derived.add(each.value, loop.frame)
-            if ask.node not in derived.calls or _is_token(name, ask, tests, loop, frames):
+            if ask.node not in derived.calls or _is_token(ask, tests, loop):
                 return True
     return False
 
@@ -77,13 +78,7 @@ def _counts(node: ast.For, frame: Frame) -> bool:
             return False
 
 
-def _is_token(
-    name: str,
-    ask: CallSpot,
-    tests: Sequence[Around],
-    loop: LoopSpot,
-    frames: Sequence[Frame],
-) -> bool:
+def _is_token(ask: CallSpot, tests: Sequence[Around], loop: LoopSpot) -> bool:
     """Tell whether what the ask is given is what ends the loop when there is no more of it."""
     given = {text for part in _parts(ask.call) for text in names_in(part)}
     ends = {text for test in tests for text in names_in(test.node)}
@@ -110,7 +105,7 @@ def only_asks(
         maker = isinstance(spot.call.func, ast.Attribute) and spot.call.func.attr in MAKES
         if spot.kind is CallKind.FOREIGN and spot.node not in made and not maker:
             base = spot.call.func
-            read = Sources(frames).add(base, spot.frame).calls if base else set()
+            read = Sources(frames).add(base, spot.frame).calls
             if not (read & made) and not _is_inside(spot.node, made):
                 return False
     shown = {spot.node for spot in calls if spot.kind in (CallKind.BEAT, CallKind.WRITE)}
@@ -119,14 +114,14 @@ def only_asks(
 
 def _is_inside(node: ast.AST, made: set[ast.AST]) -> bool:
     """Tell a call on the way to an ask: `db.cursor().execute(...)`."""
-    return any(node in ast.walk(each) for each in made)
+    return any(node in within(each) for each in made)
 
 
 def _collects(
     loop: LoopSpot, made: set[ast.AST], shown: set[ast.AST], frames: Sequence[Frame]
 ) -> bool:
     """Tell whether a round keeps what it was told: adds it up, puts it away, yields it."""
-    for node in ast.walk(loop.node):
+    for node in within(loop.node):
         match node:
             case ast.AugAssign(value=value) | ast.Yield(value=ast.expr() as value):
                 kept: ast.AST = value

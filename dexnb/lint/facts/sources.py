@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import Binding, bindings_of, dotted
 from dexnb.lint.facts.following import follow, threaded
-from dexnb.graph.paths import inside
+from dexnb.lint.facts.nodes import nodes_of, within
 
 MOST = 2000
 """Expressions after which the rest is left out."""
@@ -34,7 +34,7 @@ class Sources:
         if (expression, frame) in self._seen or len(self._seen) > MOST:
             return self
         self._seen.add((expression, frame))
-        for node in inside(expression):
+        for node in nodes_of(expression):
             if isinstance(node, ast.Call):
                 self.calls.add(node)
                 self._helper(node, frame)
@@ -80,7 +80,7 @@ class Sources:
         helper = follow(made or call, frame)
         if helper is None:
             return
-        for node in (each for statement in helper.tree.body for each in inside(statement)):
+        for node in nodes_of(helper.tree):
             match node:
                 case ast.Return(value=value) if value is not None:
                     self.add(value, helper)
@@ -103,18 +103,18 @@ def names_in(expression: ast.AST) -> Iterator[str]:
 
 def bound_inside(name: str, loop: ast.AST, frame: Frame) -> list[Binding]:
     """Give the bindings of a name that a loop makes itself."""
-    own = set(ast.walk(loop))
+    own = within(loop)
     return [each for each in bindings_of(frame).of(name) if each.statement in own]
 
 
 def carried(loop: ast.AST, frame: Frame) -> frozenset[str]:
     """Name what one round of a loop leaves to the next: read in it, and bound in it and before."""
-    own = set(ast.walk(loop))
+    own = within(loop)
     read = {name for node in own if isinstance(node, ast.expr) for name in _loaded(node)}
     return frozenset(name for name in read if _is_carried(name, own, frame))
 
 
-def _is_carried(name: str, own: set[ast.AST], frame: Frame) -> bool:
+def _is_carried(name: str, own: frozenset[ast.AST], frame: Frame) -> bool:
     bound = bindings_of(frame).of(name)
     inside_ = any(each.statement in own and not each.effect for each in bound)
     given = name in {each.arg for each in ast.walk(frame.tree.args) if isinstance(each, ast.arg)}

@@ -9,10 +9,10 @@ from enum import Enum
 from typing import Any
 
 from dexnb.graph.frames import Frame
-from dexnb.graph.paths import inside
 from dexnb.graph.scope import UNKNOWN
 from dexnb.lint.facts.bindings import bindings_of
 from dexnb.lint.facts.following import follow
+from dexnb.lint.facts.nodes import nodes_of
 from dexnb.lint.facts.origin import last_of, origin_of
 from dexnb.lint.facts.words import words_in
 
@@ -61,16 +61,22 @@ def atoms_of(test: ast.AST, frame: Frame, *, passed: bool = True, depth: int = 0
                 yield from atoms_of(value, frame, passed=passed, depth=depth)
         case ast.NamedExpr(value=value) | ast.Await(value=value):
             yield from atoms_of(value, frame, passed=passed, depth=depth)
+        case ast.expr():
+            yield from _of_plain(test, frame, passed=passed, depth=depth)
+        case _:
+            pass
+
+
+def _of_plain(test: ast.expr, frame: Frame, *, passed: bool, depth: int) -> Iterator[Atom]:
+    match test:
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             yield _of_comparison(test, left, op, right, frame, passed=passed)
         case ast.Name(id=name):
             yield from _of_name(test, name, frame, passed=passed, depth=depth)
         case ast.Call() if (helper := follow(test, frame)) is not None:
             yield from _of_helper(helper, passed=passed, depth=depth)
-        case ast.expr():
-            yield Atom(test, frame, frozenset(), passed, words=words_in(test))
         case _:
-            pass
+            yield Atom(test, frame, frozenset(), passed, words=words_in(test))
 
 
 def _of_comparison(
@@ -100,7 +106,7 @@ def _of_name(
 
 def _of_helper(helper: Frame, *, passed: bool, depth: int) -> Iterator[Atom]:
     """Take apart what a helper returns, and the tests that lead to a plain True or False."""
-    for node in _nodes(helper):
+    for node in nodes_of(helper.tree):
         match node:
             case ast.Return(value=ast.Constant()) | ast.Return(value=None):
                 pass
@@ -112,11 +118,6 @@ def _of_helper(helper: Frame, *, passed: bool, depth: int) -> Iterator[Atom]:
                     yield from atoms_of(test, helper, passed=passed == holds, depth=depth + 1)
             case _:
                 pass
-
-
-def _nodes(frame: Frame) -> Iterator[ast.AST]:
-    for statement in frame.tree.body:
-        yield from inside(statement)
 
 
 def _truth(statement: ast.stmt) -> bool | None:

@@ -73,8 +73,6 @@ class _Walker:
     def statement(self, node: ast.stmt, frame: Frame, around: Trail) -> None:
         """Walk one statement."""
         match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                pass
             case ast.Return() | ast.Break() | ast.Continue() | ast.Raise():
                 self._parts(node, frame, around)
                 self.spots.exits.append(Spot(node, frame, around))
@@ -84,6 +82,11 @@ class _Walker:
                 self.block(orelse, frame, (*around, Around("guard", test, frame, passed=False)))
             case ast.While() | ast.For() | ast.AsyncFor():
                 self._looped(node, frame, around)
+            case _:
+                self._other(node, frame, around)
+
+    def _other(self, node: ast.stmt, frame: Frame, around: Trail) -> None:
+        match node:
             case ast.Try() | ast.TryStar():
                 self._try(node, frame, around)
             case ast.With() | ast.AsyncWith():
@@ -96,6 +99,8 @@ class _Walker:
                     self.block(case.body, frame, inner)
             case ast.Expr(value=value):
                 self._inside(value, frame, around, dropped=True)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                pass
             case _:
                 self._parts(node, frame, around)
                 if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
@@ -185,9 +190,7 @@ class _Walker:
         frame, around = spot.frame, spot.around
         helper = follow(call, frame)
         kind = kind_of(call, frame, origin, helper)
-        self.spots.calls.append(
-            CallSpot(node, frame, around, call, kind, origin, awaited, dropped)
-        )
+        self.spots.calls.append(CallSpot(node, frame, around, call, kind, origin, awaited, dropped))
         if kind is CallKind.FOLLOWED and helper is not None and not self._is_under_way(helper):
             self.function(helper, (*around, Around("call", node, frame)))
 

@@ -6,25 +6,26 @@ import ast
 import re
 
 from dexnb.lint.facts.bindings import dotted
+from dexnb.lint.facts.wording import words
 
-PENDING = frozenset(
-    """accepted active building creating executing initializing initializing pending pend
-    processing progress provisioning queued running scheduled started starting submitted updating
-    waiting working""".split()
-)
-SUCCESS = frozenset(
-    """available complete completed done finished ok passed ready success successful successfully
-    succeeded succeeds""".split()
-)
-FAILURE = frozenset(
-    """abort aborted broken canceled cancelled crashed dead denied deny died error errored errors
+PENDING = words("""
+    accepted active building creating executing initializing initializing pending pend
+    processing progress provisioning queued running scheduled started starting submitted
+    updating waiting working
+""")
+SUCCESS = words("""
+    available complete completed done finished ok passed ready success successful successfully
+    succeeded succeeds
+""")
+FAILURE = words("""
+    abort aborted broken canceled cancelled crashed dead denied deny died error errored errors
     exception expired fail failed failing fails failure faulted invalid killed lost rejected
-    stopped terminated timedout timeout""".split()
-)
-OVER = frozenset(
-    """closed complete completed concluded done end ended final finished over ready settled
-    terminal""".split()
-)
+    stopped terminated timedout timeout
+""")
+OVER = words("""
+    closed complete completed concluded done end ended final finished over ready settled
+    terminal
+""")
 """As a property, `job.done`, these hold whichever way it went."""
 
 GOOD = frozenset({"ok", "passed", "success", "successful", "succeeded"})

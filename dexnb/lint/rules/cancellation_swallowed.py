@@ -44,7 +44,7 @@ def cancellation_swallowed(step: StepSubject) -> Iterator[Remark]:
     """
     for method in step.methods:
         for spot in method.spots.tries:
-            if isinstance(spot.node, ast.Try | ast.TryStar) and _may_be_cancelled(spot, method):
+            if isinstance(spot.node, ast.Try | ast.TryStar) and _holds(spot, method):
                 yield from _of_try(spot.node, spot.frame)
         for spot in method.spots.withs:
             yield from _of_with(spot, method)
@@ -84,10 +84,6 @@ def _shown(names: frozenset[str]) -> str:
     return " and ".join(sorted(names & CANCELLATION))
 
 
-def _may_be_cancelled(spot: Spot, method: MethodFacts) -> bool:
-    return _holds(spot, method)
-
-
 def _holds(spot: Spot, method: MethodFacts) -> bool:
     """Tell whether a cancellation may come in the body of a statement."""
     body = getattr(spot.node, "body", [])
@@ -95,7 +91,8 @@ def _holds(spot: Spot, method: MethodFacts) -> bool:
     if any(isinstance(each, waits) for statement in body for each in inside(statement)):
         return True
     return any(
-        call.kind in _SHOWS and any(each.node is spot.node and _inner(each.kind) for each in call.around)
+        call.kind in _SHOWS
+        and any(each.node is spot.node and _inner(each.kind) for each in call.around)
         for call in method.spots.calls
     )
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from dexnb.lint.facts.following import follow
+from dexnb.lint.facts.kinds import is_context
 from dexnb.lint.facts.method import MethodFacts, is_generator
 from dexnb.lint.facts.spots import CallKind, CallSpot
 from dexnb.lint.facts.step import StepSubject
@@ -45,7 +46,7 @@ def dropped_output(step: StepSubject) -> Iterator[Remark]:
 
 def _of_call(call: CallSpot, method: MethodFacts, target: str) -> Iterator[Remark]:
     if call.kind is CallKind.BEAT:
-        if call.origin.startswith("dexnb.flow.output") or not method.is_async:
+        if not _is_coroutine(call):
             yield _remark(call, "this heartbeat is made and never sent", _YIELD, _yield(call))
         else:
             message = "this heartbeat is never sent: its coroutine is not awaited"
@@ -57,6 +58,12 @@ def _of_call(call: CallSpot, method: MethodFacts, target: str) -> Iterator[Remar
     elif call.kind is CallKind.FOLLOWED and _yields(call, method):
         message = "this helper is a generator: what it yields is never sent"
         yield _remark(call, message, "yield from it", _insert(call, "yield from "))
+
+
+def _is_coroutine(call: CallSpot) -> bool:
+    """Tell `context.heartbeat(...)`, which only an AsyncContext has."""
+    function = call.call.func
+    return isinstance(function, ast.Attribute) and is_context(function.value, call.frame)
 
 
 def _remark(call: CallSpot, message: str, hint: str, fix: Fix | None) -> Remark:

@@ -9,6 +9,7 @@ from dexnb.lint.facts.bindings import bindings_of
 from dexnb.lint.facts.bounds import limits_in
 from dexnb.lint.facts.clocks import reads_clock
 from dexnb.lint.facts.method import MethodFacts
+from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.polls import Poll
 from dexnb.lint.facts.sources import carried, names_in
 from dexnb.lint.facts.spots import Around
@@ -50,12 +51,23 @@ def hand_written_deadline(step: StepSubject) -> Iterator[Remark]:
             message = "this poll gives up after a number of rounds that each attempt counts anew"
             yield Remark(poll.node, poll.frame, message, _HINT)
         for test in poll.tests:
+            if _is_handled(test, poll):
+                continue
             if reads_clock(method, test):
                 message = "this poll compares a clock with a deadline of its own"
                 yield Remark(test.node, test.frame, message, _HINT)
             elif _counts(test, poll, method):
                 message = "this poll counts its rounds, and each attempt counts anew"
                 yield Remark(test.node, test.frame, message, _HINT)
+
+
+def _is_handled(test: Around, poll: Poll) -> bool:
+    """Tell a test inside a handler: how many errors in a row are too many is another matter."""
+    return any(
+        test.node in within(each)
+        for each in within(poll.node)
+        if isinstance(each, ast.ExceptHandler)
+    )
 
 
 def _counts(test: Around, poll: Poll, method: MethodFacts) -> bool:
@@ -69,7 +81,7 @@ def _counts(test: Around, poll: Poll, method: MethodFacts) -> bool:
         if isinstance(each.statement, ast.AugAssign)
         and isinstance(each.statement.value, ast.Constant)
     }
-    compared = (node for node in ast.walk(test.node) if isinstance(node, ast.Compare))
+    compared = (node for node in within(test.node) if isinstance(node, ast.Compare))
     return any(
         counters & set(names_in(node)) and not method.from_foreign(node, test.frame)
         for node in compared

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dexnb.lint.facts.goes import Going, goings_of, timers_of
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.step import StepSubject
+from dexnb.lint.facts.wording import words
 from dexnb.lint.facts.words import words_in
 from dexnb.lint.rule import Remark, rule
 
-_TOKENS = frozenset(
-    "after continuation cursor from last marker next offset page position since skip token".split()
-)
+_TOKENS = words("""
+    after continuation cursor from last marker next offset page position since skip token
+""")
 
 
 @rule("DX106", "page-token-to-new-run", "warning")
@@ -41,15 +42,14 @@ def page_token_to_new_run(step: StepSubject) -> Iterator[Remark]:
     if method is None or timers_of(step):
         return
     for going in goings_of(method):
-        if step.step.step_type in going.targets and going.input is not None:
-            if _is_token(going, method):
-                yield Remark(
-                    going.spot.node,
-                    going.spot.frame,
-                    f"{step.step.step_type} goes to itself for the next page: each page is a Step "
-                    "execution of its own",
-                    "loop over the pages inside the Step, with the token as its checkpoint",
-                )
+        if step.step.step_type in going.targets and _is_token(going, method):
+            yield Remark(
+                going.spot.node,
+                going.spot.frame,
+                f"{step.step.step_type} goes to itself for the next page: each page is a Step "
+                "execution of its own",
+                "loop over the pages inside the Step, with the token as its checkpoint",
+            )
 
 
 def _is_token(going: Going, method: MethodFacts) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dexnb.flow.options import RetryPolicy
 from dexnb.graph.amounts import Amounts
-from dexnb.graph.movements import argument
+from dexnb.graph.frames import argument
 from dexnb.lint.facts.readiness import raises_of
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.rule import Remark, rule

@@ -85,7 +85,7 @@ def _compares(guard: Around, poll: Poll) -> bool:
     frame = guard.frame
     if frame is not poll.frame:
         # In a helper what is handed over, or kept in the Step, may be what was written before.
-        names = {name for name in names_in(guard.node)}
+        names = set(names_in(guard.node))
         given = {text for name in names for text in _given(name, guard)}
         return bool(given & carried(poll.node, poll.frame)) or any(
             name.startswith("self.") for name in names

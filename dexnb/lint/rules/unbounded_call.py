@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from dexnb.graph.redact import code_text
+from dexnb.lint.facts.blocking import is_blocking
 from dexnb.lint.facts.bounds import is_bounded
 from dexnb.lint.facts.kinds import OUTSIDE
 from dexnb.lint.facts.origin import top_of
@@ -68,9 +68,7 @@ def _is_sure(call: CallSpot) -> bool:
 
 
 def _goes_out(call: CallSpot) -> bool:
-    top = top_of(call.origin)
-    return top in _CLIENTS or (top in OUTSIDE - _SHORT and isinstance(call.call, ast.Call))
+    return top_of(call.origin) in _CLIENTS and is_blocking(call.origin)
 
 
-_SHORT = frozenset({"sqlite3", "socket", "ssl", "dbm"})
-_CLIENTS = frozenset({"requests", "urllib3"})
+_CLIENTS = frozenset({"requests", "urllib3", *OUTSIDE} - {"dbm", "socket", "sqlite3", "ssl"})

@@ -9,6 +9,7 @@ from dexnb.graph.frames import Frame
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.pollers import poller_of
 from dexnb.lint.facts.polls import Poll
+from dexnb.lint.facts.spots import Around
 from dexnb.lint.facts.states import Atom, atoms_of, members
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.facts.words import FAILURE, GOOD, PENDING, SUCCESS, split
@@ -39,7 +40,7 @@ def unhandled_terminal_state(step: StepSubject) -> Iterator[Remark]:
                 return force_fail(job.error)
     """
     for method, poll in step.polls:
-        atoms = [atom for test in poll.tests for atom in _asked(test.node, test.frame, test.passed, method)]
+        atoms = [atom for test in _ends(poll) for atom in _asked(test, method)]
         if atoms:
             yield from _judge(atoms, poll.node, poll.frame, sure=poll.is_poll == "yes")
     for method in step.methods:
@@ -55,10 +56,16 @@ def _of_pollers(method: MethodFacts) -> Iterator[Remark]:
                     yield from _judge(atoms, argument, call.frame, sure=True)
 
 
-def _asked(test: ast.AST, frame: Frame, passed: bool, method: MethodFacts) -> list[Atom]:  # noqa: FBT001
+def _ends(poll: Poll) -> list[Around]:
+    """Give the tests that end a poll, without those that a later way out has failed before."""
+    taken = {test.node for test in poll.tests if test.passed}
+    return [test for test in poll.tests if test.passed or test.node not in taken]
+
+
+def _asked(test: Around, method: MethodFacts) -> list[Atom]:
     """Take apart a test that comes from what was asked."""
-    atoms = list(atoms_of(test, frame, passed=passed))
-    case = isinstance(test, ast.match_case)
+    atoms = list(atoms_of(test.node, test.frame, passed=test.passed))
+    case = isinstance(test.node, ast.match_case)
     return [atom for atom in atoms if case or _comes_from_asking(atom, method)]
 
 
@@ -66,9 +73,7 @@ def _comes_from_asking(atom: Atom, method: MethodFacts) -> bool:
     return bool(method.from_foreign(atom.node, atom.frame)) or bool(atom.states)
 
 
-def _judge(
-    atoms: Sequence[Atom], node: ast.AST, frame: Frame, *, sure: bool
-) -> Iterator[Remark]:
+def _judge(atoms: Sequence[Atom], node: ast.AST, frame: Frame, *, sure: bool) -> Iterator[Remark]:
     message, told = _missing(atoms) or _only_success(atoms) or _too_early(atoms) or ("", False)
     if message:
         verdict = "found" if told and sure else "cannot tell"
@@ -114,16 +119,11 @@ def _too_early(atoms: Sequence[Atom]) -> tuple[str, bool] | None:
         words = frozenset().union(*(split(state) for state in atom.states))
         if atom.among or not words & PENDING or words & FAILURE:
             continue
-        others = sorted(
-            name for name in members(atom.kinds) - atom.states if split(name) & PENDING
-        )
+        others = sorted(name for name in members(atom.kinds) - atom.states if split(name) & PENDING)
         only = ", ".join(sorted(atom.states))
         if others:
             return f"this wait ends when the state is not {only}: {', '.join(others)} too", True
         if len(atom.states) == 1 and not atom.kinds:
-            return (
-                f"this wait ends on every state but {only}: it cannot be told whether a queued "
-                "job counts as done",
-                False,
-            )
+            message = f"this wait ends on every state but {only}: it cannot be told whether a "
+            return message + "queued job counts as done", False
     return None

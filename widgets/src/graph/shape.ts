@@ -70,6 +70,7 @@ const TONES: Record<string, OutcomeTone> = {
 };
 
 const STEPS: ReadonlySet<string> = new Set(["step", "timeout_handler"]);
+const WAYS: ReadonlySet<string> = new Set(["transition", "failure_transition"]);
 const MOST_WAITS = 6;
 
 export function shapeOf(graph: FlowGraph, polling: ReadonlySet<string>): Shape {
@@ -79,7 +80,7 @@ export function shapeOf(graph: FlowGraph, polling: ReadonlySet<string>): Shape {
   });
   const boxes = tops.map((node) => boxOf(node, graph, byId, polling));
   const links = graph.edges
-    .filter((edge) => edge.kind !== "resource_write")
+    .filter((edge) => WAYS.has(edge.kind))
     .map((edge) => linkOf(edge, byId))
     .filter((link) => link !== null);
   return { boxes, links };
@@ -92,7 +93,7 @@ function boxOf(
   polling: ReadonlySet<string>,
 ): StepBox {
   const inside = graph.nodes.filter((other) => other.parentId === node.id);
-  const decisions = inside.filter((other) => other.kind !== "decision_dispatch");
+  const decisions = inside.filter((other) => other.kind === "decision");
   const sleeps = node.constants.some((constant) => constant.feeds.includes("sleep"));
   return {
     id: node.id,

@@ -1,0 +1,143 @@
+"""A verdict stays when the call, the sleep or the beat moves into helpers, or cannot be told."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from dexnb.graph import read_source
+from dexnb.lint import LintSettings
+from dexnb.lint.paths import lint_reading
+
+HEAD = """
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from dexnb import AsyncContext, Flow, Step, StepDecision, StepList, StepOptions, graceful_complete
+from sources import Source
+
+"""
+BASE = """
+class Base(Step[str]):
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def get_step_options(self) -> StepOptions:
+        return StepOptions(execute_method_timeout=timedelta(hours=1))
+
+{base}
+"""
+STEP = """
+class Wait(Base):
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
+        while True:
+            job = await {call}
+            if job.done:
+                return graceful_complete()
+            {beat}
+            await {sleep}
+
+{own}
+
+class Polling(Flow[str]):
+    def get_steps(self) -> StepList[str]:
+        return StepList.start_step(Wait(Source()))
+"""
+PARTS = {
+    "call": ("self.source.ask(input{limit})", "self, input: str", "input"),
+    "sleep": ("asyncio.sleep(5)", "self", ""),
+    "beat": ("context.heartbeat(1)", "self, context: AsyncContext", "context"),
+}
+METHOD = "    async def {name}({parameters}):\n        return await {body}\n\n"
+PLACES = ("one level", "two levels", "three levels", "base class", "base class, two levels")
+
+
+def helpers(part: str, place: str, body: str) -> tuple[str, str, str]:
+    """Give the text of a part that has moved: its call, the Step's helpers, the base's."""
+    parameters, given = PARTS[part][1:]
+    levels = {"one level": 1, "base class": 1, "three levels": 3}.get(place, 2)
+    text = ""
+    for level in range(1, levels + 1):
+        inner = f"self.{part}_{level + 1}({given})" if level < levels else body
+        text += METHOD.format(name=f"{part}_{level}", parameters=parameters, body=inner)
+    called = f"self.{part}_1({given})"
+    return (called, "", text) if place.startswith("base") else (called, text, "")
+
+
+def flow(moved: tuple[str, ...], place: str, *, limit: str, beats: bool) -> str:
+    """Write a Flow whose parts `moved` are at a place, and the others in the loop itself."""
+    bodies = {part: PARTS[part][0].format(limit=limit) for part in PARTS}
+    own = base = ""
+    for part in moved:
+        bodies[part], here, there = helpers(part, place, bodies[part])
+        own += here
+        base += there
+    beat = f"await {bodies['beat']}" if beats else "pass"
+    filled = STEP.format(call=bodies["call"], sleep=bodies["sleep"], beat=beat, own=own)
+    return HEAD + BASE.format(base=base) + filled
+
+
+def verdicts(text: str) -> dict[str, str]:
+    """Give what the rules say, by code."""
+    reading = read_source(text)
+    assert [flow.registered.flow_type for flow in reading.flows] == ["Polling"]
+    return {each.code: each.verdict for each in lint_reading(reading, LintSettings())}
+
+
+MOVES = (("call",), ("sleep",), ("beat",), ("call", "sleep", "beat"))
+CASES = list(product(MOVES, PLACES))
+
+
+@pytest.mark.parametrize(("moved", "place"), CASES)
+def test_what_is_wrong_stays_wrong_wherever_it_stands(moved: tuple[str, ...], place: str) -> None:
+    """A call without a limit, and a loop that does not beat; behind three levels nobody can tell.
+
+    A sleep that is hidden may be none, so that nobody can tell whether the loop pauses.
+    """
+    found = verdicts(flow(moved, place, limit="", beats=False))
+    if place != "three levels" or moved == ("beat",):
+        assert found == {"DX103": "found", "DX104": "found"}
+    else:
+        assert {"DX103", "DX104"} <= found.keys()
+        assert "cannot tell" in found.values()
+
+
+@pytest.mark.parametrize(("moved", "place"), CASES)
+def test_what_is_right_stays_right_wherever_it_stands(moved: tuple[str, ...], place: str) -> None:
+    """Nothing is said of a good loop in pieces; what is hidden is never called wrong."""
+    found = verdicts(flow(moved, place, limit=", timeout=3", beats=True))
+    if place == "three levels":
+        assert set(found.values()) <= {"cannot tell"}
+    else:
+        assert found == {}
+
+
+def test_a_loop_in_a_helper_is_judged_there() -> None:
+    """The whole loop may stand one level away, its parts one further."""
+    text = flow((), "", limit="", beats=False)
+    moved = text.replace(
+        "    async def execute(self, context: AsyncContext, input: str) -> StepDecision:\n",
+        "    async def execute(self, context: AsyncContext, input: str) -> StepDecision:\n"
+        "        return await self.loop(context, input)\n\n"
+        "    async def loop(self, context: AsyncContext, input: str) -> StepDecision:\n",
+    )
+    assert verdicts(moved) == verdicts(text) == {"DX103": "found", "DX104": "found"}
+
+
+def test_a_function_that_calls_itself_is_a_loop() -> None:
+    """A poll may be written without a loop statement."""
+    text = flow((), "", limit="", beats=False)
+    begin, end = text.index("        while True:"), text.index("class Polling")
+    recursion = (
+        "        return await self.again(input)\n\n"
+        "    async def again(self, input: str) -> StepDecision:\n"
+        "        job = await self.source.ask(input)\n"
+        "        if job.done:\n"
+        "            return graceful_complete()\n"
+        "        await asyncio.sleep(5)\n"
+        "        return await self.again(input)\n\n\n"
+    )
+    assert verdicts(text[:begin] + recursion + text[end:]) == {"DX103": "found", "DX104": "found"}
