@@ -15,6 +15,7 @@ from dexnb.graph.still.problem import SourceProblem
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.polls import Poll
 from dexnb.lint.settings import LintSettings
+from dexnb.model.finding import Place
 from dexnb.model.flow_graph import FlowGraph, Node
 
 
@@ -27,12 +28,14 @@ class FlowSubject:
         settings: What the linter was told.
         given: Its graph, where it has been read already.
         problems: What cannot hold in its definition, and what could not be told of it.
+        place: Where its class begins, where that is known.
     """
 
     flow: RegisteredFlow
     settings: LintSettings
     given: FlowGraph | None = None
     problems: tuple[SourceProblem, ...] = ()
+    place: Place = Place()
 
     @cached_property
     def graph(self) -> FlowGraph:

@@ -22,20 +22,20 @@ DAWN = timedelta(seconds=1) / 4
 
 class AwaitDawn(Step[str]):
     def get_step_options(self) -> StepOptions:
-        retry = RetryPolicy(initial_interval=timedelta(milliseconds=1500))  # expect: DX206
+        retry = RetryPolicy(initial_interval=timedelta(milliseconds=1500))  # expect-dex: DX206
         return StepOptions(
-            heartbeat_timeout=timedelta(seconds=10) + DAWN,  # expect: DX206
+            heartbeat_timeout=timedelta(seconds=10) + DAWN,  # expect-dex: DX206
             execute_retry=retry,
         )
 
     def wait_for(self, context: Context, input: str) -> Wait:
         return Wait.any_of(
-            Timer.by_duration(DAWN),  # expect: DX206
-            Timer.by_duration(timedelta(seconds=len(input) / 2)),  # expect: DX206?
+            Timer.by_duration(DAWN),  # expect-dex: DX206
+            Timer.by_duration(timedelta(seconds=len(input) / 2)),  # expect-dex: DX206?
         )
 
     def execute(self, context: Context, input: str) -> StepDecision:
-        own = StepOptions(execute_method_timeout=timedelta(seconds=0.5))  # expect: DX206
+        own = StepOptions(execute_method_timeout=timedelta(seconds=0.5))  # expect-dex: DX206
         return go_to_many(StepMovement(Rise, input, own))
 
 
