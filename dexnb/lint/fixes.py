@@ -1,9 +1,10 @@
-"""Applies the fixes of findings to files: all or nothing per file, and nothing that does not parse."""
+"""Applies the fixes of findings to texts, and writes nothing that does not parse."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 from dexnb.model.finding import Edit, Finding, Place
 
@@ -66,7 +67,7 @@ def _holds(text: str, edits: list[Edit]) -> bool:
     ordered = sorted(edits, key=lambda edit: edit.place)
     if any(not 1 <= edit.place.line <= edit.place.end_line <= last for edit in ordered):
         return False
-    for before, after in zip(ordered, ordered[1:], strict=False):
+    for before, after in pairwise(ordered):
         one, other = before.place, after.place
         if (other.line, other.column) < (one.end_line, one.end_column) or one == other:
             return False

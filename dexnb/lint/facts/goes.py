@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dexnb.flow.timer import Timer
-from dexnb.graph.movements import steps_of
 from dexnb.graph.frames import argument
+from dexnb.graph.movements import steps_of
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.origin import last_of, top_of
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, Spot

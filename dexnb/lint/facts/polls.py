@@ -14,28 +14,14 @@ from typing import Literal
 
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import dotted
-from dexnb.lint.facts.origin import last_of
-from dexnb.lint.facts.rounds import MAKES, is_data_loop, only_asks
+from dexnb.lint.facts.nodes import within
+from dexnb.lint.facts.questions import may_ask
+from dexnb.lint.facts.rounds import is_data_loop, only_asks
 from dexnb.lint.facts.sources import Sources, names_in
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot, Spot
 from dexnb.lint.facts.walk import Spots
-from dexnb.lint.facts.wording import words
-from dexnb.lint.facts.words import split
 
 Answer = Literal["yes", "cannot tell"]
-
-TAKES = words("""
-    accept acquire anext consume dequeue fetchmany fetchone get_message get_nowait join listen
-    next pop popleft read readexactly readline readlines readuntil receive recv recv_bytes
-    recv_from recv_json recv_string recvfrom subscribe take wait
-""")
-"""Calls that take the next of something, or wait for it themselves."""
-
-LOCAL = words("""
-    at_eof cancelled closed empty eof full has_items has_more has_next is_alive is_closing
-    is_closed is_empty is_set isatty locked more qsize exists is_file is_dir
-""")
-"""Questions that an object in the process answers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,13 +76,15 @@ class _Reader:
         self.calls = [spot for spot in spots.calls if loop.holds(spot)]
         self.exits = [spot for spot in spots.exits if loop.holds(spot) and _leaves(spot, loop)]
         self.assigns = [spot for spot in spots.assigns if loop.holds(spot)]
+        self.pauses = tuple(self._pauses(spots.calls))
         self.tests = list(self._tests())
         self.taken = taken
 
     def read(self) -> Poll | None:
         """Give the loop as a poll; None where it is none."""
-        pauses = tuple(spot for spot in self.calls if spot.kind is CallKind.PAUSE)
-        if isinstance(self.loop.node, ast.AsyncFor) or not (pauses or self._may_be_hot()):
+        pauses = self.pauses
+        # A loop over a fixed number of rounds without a pause is a retry, and ends soon.
+        if not pauses and isinstance(self.loop.node, ast.For | ast.AsyncFor):
             return None
         asks = self._asks()
         sure = [spot for spot in asks if spot.kind is CallKind.FOREIGN]
@@ -116,9 +104,16 @@ class _Reader:
             return self._poll(sure, pauses, "yes")
         return None
 
-    def _may_be_hot(self) -> bool:
-        # A loop over a fixed number of rounds without a pause is a retry, and ends soon.
-        return not isinstance(self.loop.node, ast.For)
+    def _pauses(self, calls: Iterable[CallSpot]) -> Iterator[CallSpot]:
+        """Give the sleeps of a round, those of a generator that the loop goes through too."""
+        node = self.loop.node
+        ticks = within(node.iter) if isinstance(node, ast.For | ast.AsyncFor) else frozenset()
+        for spot in calls:
+            if spot.kind is CallKind.PAUSE and (
+                self.loop.holds(spot)
+                or any(each.kind == "call" and each.node in ticks for each in spot.around)
+            ):
+                yield spot
 
     def _poll(self, asks: list[CallSpot], pauses: tuple[CallSpot, ...], is_poll: Answer) -> Poll:
         return Poll(self.loop, tuple(asks), pauses, tuple(self.exits), tuple(self.tests), is_poll)
@@ -148,6 +143,11 @@ class _Reader:
         for spot in self.assigns:
             if spot.frame is test.frame and names & set(_targets(spot.node)):
                 yield spot
+        for call in self.calls if self.pauses else []:
+            own = call.dropped and call.frame is test.frame
+            function = call.call.func
+            if own and isinstance(function, ast.Attribute) and dotted(function.value) in names:
+                yield call
 
     def _asks(self) -> list[CallSpot]:
         sources = Sources(self.frames)
@@ -159,7 +159,7 @@ class _Reader:
             if spot.kind in (CallKind.FOREIGN, CallKind.HIDDEN)
             and (spot.node in sources.calls or self._tried(spot))
             and spot not in self.taken
-            and _may_ask(spot)
+            and may_ask(spot)
         ]
         made = {spot.node for spot in found}
         return [spot for spot in found if spot.awaited or not self._reads_a_result(spot, made)]
@@ -170,8 +170,10 @@ class _Reader:
         if not isinstance(node, ast.While) or not isinstance(node.test, ast.Constant):
             return False
         tried = [each for each in spot.within(self.loop.loop) if each.kind == "try"]
+        after = [part for each in tried for part in getattr(each.node, "orelse", [])]
         return bool(tried) and any(
-            exit_.around[-1:] == spot.around[-1:] and isinstance(exit_.node, ast.Return | ast.Break)
+            isinstance(exit_.node, ast.Return | ast.Break)
+            and (exit_.around[-1] is tried[-1] or any(exit_.node in within(p) for p in after))
             for exit_ in self.exits
         )
 
@@ -206,21 +208,3 @@ def _catches_all(node: ast.AST) -> bool:
         return False
     names = {dotted(handler.type) if handler.type else "" for handler in node.handlers}
     return bool(names & {"", "Exception", "BaseException"})
-
-
-def _may_ask(spot: CallSpot) -> bool:
-    name = last_of(spot.origin) or _method(spot.call.func)
-    if name == "read" and any(not _is_size(each) for each in spot.call.args):
-        return True
-    return name not in TAKES and name not in LOCAL and name not in MAKES
-
-
-def _is_size(argument: ast.expr) -> bool:
-    """Tell how much a stream is to give, from what a client is asked for."""
-    if isinstance(argument, ast.Constant):
-        return not isinstance(argument.value, str)
-    return bool(split(dotted(argument)) & {"bytes", "chunk", "count", "limit", "n", "size"})
-
-
-def _method(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else dotted(function)

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import bindings_of, dotted
+from dexnb.lint.facts.kinds import is_context
 from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.origin import last_of, origin_of
+from dexnb.lint.facts.questions import MAKES, TAKES_NEXT, method_of
 from dexnb.lint.facts.sources import Sources, bound_inside, names_in
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot
 
-MAKES = frozenset({"cursor", "client", "resource", "session", "connect", "pipeline", "begin"})
-"""Calls that make what asks later; they ask nothing themselves."""
-
 _COUNTS = frozenset({"range", "count", "repeat", "cycle"})
-_TAKES_NEXT = frozenset({"pop", "popleft", "get_nowait", "next", "recv", "receive", "dequeue"})
 
 
 def is_data_loop(
@@ -39,7 +37,7 @@ def _is_taken_from(ask: CallSpot, calls: Sequence[CallSpot]) -> bool:
     asked = dotted(ask.call.func.value)
     return any(
         isinstance(spot.call.func, ast.Attribute)
-        and spot.call.func.attr in _TAKES_NEXT
+        and spot.call.func.attr in TAKES_NEXT
         and dotted(spot.call.func.value) == asked != ""
         for spot in calls
     )
@@ -56,6 +54,8 @@ def _asks_the_next(
         targets = set(names_in(node.target))
         if given.names & targets:
             return True
+    if any(method_of(each) in TAKES_NEXT and each in within(node) for each in given.calls):
+        return True
     for name in given.names:
         if name == "self":
             continue
@@ -109,12 +109,25 @@ def only_asks(
             if not (read & made) and not _is_inside(spot.node, made):
                 return False
     shown = {spot.node for spot in calls if spot.kind in (CallKind.BEAT, CallKind.WRITE)}
-    return not _collects(loop, made, shown, frames)
+    return not _collects(loop, made, shown, frames) and not _works(calls, made, frames)
 
 
 def _is_inside(node: ast.AST, made: set[ast.AST]) -> bool:
     """Tell a call on the way to an ask: `db.cursor().execute(...)`."""
     return any(node in within(each) for each in made)
+
+
+def _works(calls: Sequence[CallSpot], made: set[ast.AST], frames: Sequence[Frame]) -> bool:
+    """Tell whether a helper without the context is given the answer: it works with it."""
+    for spot in calls:
+        given = _parts(spot.call)
+        if spot.kind is not CallKind.FOLLOWED or not spot.dropped or not given:
+            continue
+        if any(is_context(each, spot.frame) for each in given):
+            continue
+        if any(Sources(frames).add(each, spot.frame).calls & made for each in given):
+            return True
+    return False
 
 
 def _collects(
@@ -125,7 +138,7 @@ def _collects(
         match node:
             case ast.AugAssign(value=value) | ast.Yield(value=ast.expr() as value):
                 kept: ast.AST = value
-            case ast.Assign(targets=[ast.Subscript()], value=value):
+            case ast.Assign(targets=[ast.Subscript()], value=value) | ast.For(iter=value):
                 kept = value
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=args)) if (
                 name in ("append", "extend", "add", "put", "put_nowait", "update") and args

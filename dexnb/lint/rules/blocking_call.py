@@ -16,6 +16,8 @@ from dexnb.lint.places import insertion, place_of
 from dexnb.lint.rule import Remark, rule
 from dexnb.model.finding import Edit, Fix
 
+_HINT = "await the async form of it, or asyncio.to_thread(...)"
+
 
 @rule("DX302", "blocking-call", "error")
 def blocking_call(step: StepSubject) -> Iterator[Remark]:
@@ -40,25 +42,18 @@ def blocking_call(step: StepSubject) -> Iterator[Remark]:
         if not method.is_async:
             continue
         for call in method.spots.calls:
-            if call.awaited or call.threaded or starts_loop(call.origin):
-                continue
-            text = code_text(call.call.func, 60)
-            if is_blocking(call.origin):
-                yield Remark(
-                    call.node,
-                    call.frame,
-                    f"{text} blocks the loop that this async Step runs on",
-                    "await the async form of it, or asyncio.to_thread(...)",
-                    fix=_sleep(call),
-                )
-            elif _may_block(call, method):
-                yield Remark(
-                    call.node,
-                    call.frame,
-                    f"it cannot be told whether {text} blocks the loop: it is not awaited",
-                    "await the async form of it, or asyncio.to_thread(...)",
-                    verdict="cannot tell",
-                )
+            if not (call.awaited or call.threaded or starts_loop(call.origin)):
+                yield from _of_call(call, method)
+
+
+def _of_call(call: CallSpot, method: MethodFacts) -> Iterator[Remark]:
+    text = code_text(call.call.func, 60)
+    if is_blocking(call.origin):
+        message = f"{text} blocks the loop that this async Step runs on"
+        yield Remark(call.node, call.frame, message, _HINT, fix=_sleep(call))
+    elif _may_block(call, method):
+        message = f"it cannot be told whether {text} blocks the loop: it is not awaited"
+        yield Remark(call.node, call.frame, message, _HINT, verdict="cannot tell")
 
 
 def _may_block(call: CallSpot, method: MethodFacts) -> bool:

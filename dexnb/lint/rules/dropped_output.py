@@ -14,6 +14,7 @@ from dexnb.lint.places import insertion
 from dexnb.lint.rule import Remark, rule
 from dexnb.model.finding import Edit, Fix
 
+_BEAT = "yield heartbeat(value), with the function of that name"
 _YIELD = "yield it, in a generator that returns Generator[StepOutput, None, StepDecision]"
 
 
@@ -48,6 +49,8 @@ def _of_call(call: CallSpot, method: MethodFacts, target: str) -> Iterator[Remar
     if call.kind is CallKind.BEAT:
         if not _is_coroutine(call):
             yield _remark(call, "this heartbeat is made and never sent", _YIELD, _yield(call))
+        elif not method.is_async:
+            yield _remark(call, "a sync Step's context has no heartbeat()", _BEAT, None)
         else:
             message = "this heartbeat is never sent: its coroutine is not awaited"
             yield _remark(call, message, "await it", _await(call))
