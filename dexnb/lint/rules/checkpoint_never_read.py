@@ -11,11 +11,12 @@ from dexnb.lint.rule import Remark, rule
 
 @rule("DX304", "checkpoint-never-read", "note")
 def checkpoint_never_read(step: StepSubject) -> Iterator[Remark]:
-    """A heartbeat keeps a value that no attempt reads.
+    """A poll keeps a value that no attempt reads.
 
     What:
-        A Step beats with a value that changes, and neither it nor a helper asks for
+        A Step that polls beats with a value that changes, and neither it nor a helper asks for
         get_last_heartbeat_value or has_last_heartbeat_value. The first such heartbeat is named.
+        Loops through data, whose heartbeats show how far they are, are not judged.
 
     Why:
         The value is kept for the next attempt. Without that look the attempt begins from nothing:
@@ -30,6 +31,8 @@ def checkpoint_never_read(step: StepSubject) -> Iterator[Remark]:
                 await context.heartbeat(reported)
     """
     for method in step.methods:
+        if not method.polls:
+            continue
         kept = [each for each in kept_by(method) if not each.says]
         if not kept or calls_of(method, READS) or calls_of(method, HAS):
             continue

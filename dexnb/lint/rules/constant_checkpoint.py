@@ -11,7 +11,7 @@ from dexnb.lint.rule import Remark, rule
 
 @rule("DX305", "constant-checkpoint", "warning")
 def constant_checkpoint(step: StepSubject) -> Iterator[Remark]:
-    """All heartbeats of a Step keep one and the same value.
+    """All heartbeats of a poll's Step keep one and the same value.
 
     What:
         The value is a text, a number or an Enum's member that never changes. A heartbeat without a
@@ -29,6 +29,8 @@ def constant_checkpoint(step: StepSubject) -> Iterator[Remark]:
             await context.heartbeat()
     """
     for method in step.methods:
+        if not method.polls:
+            continue
         kept = list(kept_by(method))
         values = {each.says for each in kept}
         if len(values) != 1 or "" in values or calls_of(method, HAS):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from itertools import count
 
 from dexnb import AsyncContext, Flow, Step, StepDecision, StepList, graceful_complete
 from kilns import Kilns
@@ -14,23 +13,23 @@ CAP = 300
 class FirePots(Step[str]):
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         delay = FIRST
-        while True:
+        while True:  # expect: DX203 DX207
             firing = await Kilns().firing(input, timeout=10)
             if firing.over:
                 return graceful_complete(firing.grade)
-            await context.heartbeat(firing.degrees)
+            await context.heartbeat(firing.degrees)  # expect: DX304
             await asyncio.sleep(delay)  # expect: DX204
             delay = min(delay * 2, CAP)
 
 
 class GlazePots(Step[str]):
-    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:  # expect: DX401
         wait = 5.0
-        while True:
+        while True:  # expect: DX203 DX207
             glaze = await Kilns().glaze(input, timeout=10)
             if glaze.over:
                 return graceful_complete(input)
-            await context.heartbeat(glaze.percent)
+            await context.heartbeat(glaze.percent)  # expect: DX304
             wait *= 1.5
             await self._rest(wait)
 
@@ -39,24 +38,25 @@ class GlazePots(Step[str]):
 
 
 class CoolPots(Step[str]):
-    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        for attempt in count():
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:  # expect: DX401
+        attempt = 0
+        while True:  # expect: DX203 DX207
             cooling = await Kilns().cooling(input, timeout=10)
             if cooling.cold or cooling.cracked:
-                break
-            await context.heartbeat(cooling.degrees)
+                return graceful_complete(input)
+            await context.heartbeat(cooling.degrees)  # expect: DX304
             await asyncio.sleep(2**attempt)  # expect: DX204
-        return graceful_complete(input)
+            attempt += 1
 
 
 class SortPots(Step[str]):
-    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:  # expect: DX401
         delay = input.count("-")
-        while True:
+        while True:  # expect: DX203 DX207
             sorting = await Kilns().sorting(input, timeout=10)
             if sorting.over:
                 return graceful_complete(input)
-            await context.heartbeat(sorting.percent)
+            await context.heartbeat(sorting.percent)  # expect: DX304
             await asyncio.sleep(delay)  # expect: DX204?
             delay += 1
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Generator
 
 import reporting
@@ -21,7 +22,7 @@ from orchards import Orchards
 
 class AwaitHarvest(Step[str]):
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        while True:
+        while True:  # expect: DX203 DX207
             harvest = await Orchards().harvest(input, timeout=5)
             if harvest.over:
                 return go_to(Press, input)
@@ -33,20 +34,19 @@ class AwaitHarvest(Step[str]):
 
 
 class Press(Step[str]):
-    def execute(
-        self, context: Context, input: str
-    ) -> Generator[StepOutput, None, StepDecision]:
-        for number, crate in enumerate(input.split(",")):
-            reporting.note(crate)
-            yield heartbeat(number)  # expect: DX304
+    def execute(self, context: Context, input: str) -> Generator[StepOutput, None, StepDecision]:
+        while (press := Orchards().press(input, timeout=5)).running:  # expect: DX203 DX207
+            yield heartbeat(press.litres)  # expect: DX304
+            time.sleep(30)
         return go_to(Bottle, input)
 
 
 class Bottle(Step[str]):
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        bottles = await reporting.bottles(context, input)
-        for bottle in bottles:
-            await context.heartbeat(bottle.number)  # expect: DX304?
+        last = await reporting.last(context)  # expect: DX104
+        while (bottles := await Orchards().bottles(input, last, timeout=5)).missing:  # expect: DX203 DX207
+            await context.heartbeat(bottles.number)  # expect: DX304?
+            await asyncio.sleep(30)
         return graceful_complete(input)
 
 

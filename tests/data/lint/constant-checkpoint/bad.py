@@ -15,7 +15,7 @@ class Season(Enum):
 
 class AwaitGrapes(Step[str]):
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        while True:
+        while True:  # expect: DX203 DX207
             grapes = await Vineyards().grapes(input, timeout=5)
             if grapes.ripe or grapes.lost:
                 return go_to(AwaitWine, input)
@@ -26,7 +26,7 @@ class AwaitGrapes(Step[str]):
 class AwaitWine(Step[str]):
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         last = context.get_last_heartbeat_value(str)
-        while True:
+        while True:  # expect: DX203 DX207
             wine = await Vineyards().wine(input, timeout=5)
             if wine.ready or wine.sour:
                 return go_to(AwaitBuds, last)
@@ -39,7 +39,7 @@ class AwaitWine(Step[str]):
 
 class AwaitBuds(Step[str]):
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        while True:
+        while True:  # expect: DX203 DX207
             buds = await Vineyards().buds(input, timeout=5)
             if buds.open or buds.frozen:
                 return graceful_complete(input)

@@ -3,8 +3,18 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from dexnb import AsyncContext, Context, Flow, Step, StepDecision, StepList, StepOptions, Timer, Wait
-from dexnb import graceful_complete
+from dexnb import (
+    AsyncContext,
+    Context,
+    Flow,
+    Step,
+    StepDecision,
+    StepList,
+    StepOptions,
+    Timer,
+    Wait,
+    graceful_complete,
+)
 
 DAWN = timedelta(minutes=0.5)
 

@@ -25,7 +25,7 @@ class Weigh(Step[str]):  # expect: DX405
 
 class Stamp(Step[str]):
     def execute(self, context: Context, input: str) -> str:  # expect: DX405
-        return input
+        return input  # expect: DX403?
 
 
 class Send(Step[str]):

@@ -24,10 +24,10 @@ FEED = AttributeMap("Feed", int)
 
 class AwaitFoal(Step[str]):
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_lock_attributes=(STALL.lock(), FEED.lock("oats")))
+        return StepOptions(execute_lock_attributes=(STALL.lock(), FEED.lock("oats")))  # expect: DX207
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        while True:  # expect: DX310
+        while True:  # expect: DX203 DX310
             foal = await Stables().foal(input, timeout=5)
             if foal.born or foal.lost:
                 STALL.set(context, foal.name)
@@ -38,10 +38,10 @@ class AwaitFoal(Step[str]):
 
 class AwaitFarrier(Step[str]):
     def get_step_options(self) -> StepOptions:
-        return StepOptions(wait_for_lock_attributes=(STALL.lock(),))
+        return StepOptions(wait_for_lock_attributes=(STALL.lock(),))  # expect: DX207
 
     async def wait_for(self, context: AsyncContext, input: str) -> Wait:
-        while not (await Stables().farrier(input, timeout=5)).there:  # expect: DX310
+        while not (await Stables().farrier(input, timeout=5)).there:  # expect: DX203 DX310
             await context.heartbeat()
             await asyncio.sleep(30)
         return Wait.skip_immediately()

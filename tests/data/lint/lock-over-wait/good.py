@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from stables import Stables
+
 from dexnb import (
     AsyncContext,
     Attribute,
@@ -18,7 +20,6 @@ from dexnb import (
     go_to,
     graceful_complete,
 )
-from stables import Stables
 
 STALL = Attribute("Stall", str)
 
@@ -27,7 +28,10 @@ class AwaitFoal(Step[str]):
     """Polls without a lock; its wait_for gives its own back before the wait begins."""
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(wait_for_lock_attributes=(STALL.lock(),))
+        return StepOptions(
+            execute_method_timeout=timedelta(hours=4),
+            wait_for_lock_attributes=(STALL.lock(),),
+        ).on_execute_failure_proceed_to(RecordFoal)
 
     def wait_for(self, context: Context, input: str) -> Wait:
         STALL.set(context, "kept free")

@@ -33,14 +33,14 @@ class Bake(Step[str]):
             loaf = await Ovens().loaf(input, timeout=5)
             if loaf.done or loaf.burnt:
                 return go_to(Cool, input)
-            await context.heartbeat(loaf.degrees)
+            await context.heartbeat(loaf.degrees)  # expect: DX304
             await asyncio.sleep(30)
 
 
 class Cool(Step[str]):
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        while (loaf := await Ovens().loaf(input, timeout=5)).warm:  # expect: DX207
-            await context.heartbeat(loaf.degrees)
+        while (loaf := await Ovens().loaf(input, timeout=5)).warm:  # expect: DX203 DX207
+            await context.heartbeat(loaf.degrees)  # expect: DX304
             await asyncio.sleep(30)
         return graceful_complete(input)
 

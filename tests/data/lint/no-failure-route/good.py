@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from ovens import Ovens
+
 from dexnb import (
     AsyncContext,
     Flow,
@@ -13,12 +15,11 @@ from dexnb import (
     go_to,
     graceful_complete,
 )
-from ovens import Ovens
 
 
 class Bake(Step[str]):
     def get_step_options(self) -> StepOptions:
-        longest = StepOptions(execute_method_timeout=timedelta(hours=1))
+        longest = StepOptions(execute_method_timeout=timedelta(hours=4))
         return longest.on_execute_failure_proceed_to(Vent)
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
@@ -26,16 +27,19 @@ class Bake(Step[str]):
             loaf = await Ovens().loaf(input, timeout=5)
             if loaf.done or loaf.burnt:
                 return go_to(Slice, input)
-            await context.heartbeat(loaf.degrees)
+            await context.heartbeat()
             await asyncio.sleep(30)
 
 
 class Vent(Step[str]):
     """The last resort waits, too."""
 
+    def get_step_options(self) -> StepOptions:
+        return StepOptions(execute_method_timeout=timedelta(hours=4))
+
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while (loaf := await Ovens().loaf(input, timeout=5)).smoking:
-            await context.heartbeat(loaf.degrees)
+            await context.heartbeat()
             await asyncio.sleep(30)
         return graceful_complete(input)
 

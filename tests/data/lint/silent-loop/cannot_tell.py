@@ -24,7 +24,7 @@ class AwaitMill(Step[str]):
         self._reporter = reporter
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=1))  # expect: DX202 DX207
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while True:  # expect: DX103?

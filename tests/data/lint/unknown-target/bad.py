@@ -35,7 +35,7 @@ class Stir(Step[str]):
         return self._next(input)
 
     def _next(self, input: str) -> StepDecision:
-        return go_to_many(
+        return go_to_many(  # expect: DX403?
             StepMovement(chosen_by_the_cook(input), input),
             StepMovement(Serve, input),
         )

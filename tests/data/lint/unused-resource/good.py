@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 from dexnb import (
     Attribute,
     AttributeIndex,
@@ -12,6 +14,7 @@ from dexnb import (
     StepDecision,
     StepList,
     Stream,
+    Timer,
     Wait,
     graceful_complete,
     rpc,
@@ -25,7 +28,7 @@ PAGES = Stream("Pages", int, 1 << 16)
 
 class Print(Step[str]):
     def wait_for(self, context: Context, input: str) -> Wait:
-        return Wait.until(ORDERS.for_one())
+        return Wait.any_of(ORDERS.for_one(), Timer.by_duration(timedelta(days=1)))
 
     def execute(self, context: Context, input: str) -> StepDecision:
         self._count(context)

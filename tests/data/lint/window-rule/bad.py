@@ -17,12 +17,12 @@ class FirePots(Step[str]):
         self._kilns = kilns
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        while True:
+        while True:  # expect: DX203 DX207
             async with asyncio.timeout(CALL_TIMEOUT.total_seconds()):
                 firing = await self._kilns.firing(input)
             if firing.over:
                 return graceful_complete(firing.grade)
-            await context.heartbeat(firing.degrees)
+            await context.heartbeat(firing.degrees)  # expect: DX304
             await asyncio.sleep(INTERVAL.total_seconds() + SLACK)  # expect: DX201
 
 
@@ -33,10 +33,10 @@ class GlazePots(Step[str]):
         self._kilns = kilns
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(heartbeat_timeout=timedelta(seconds=WINDOW))
+        return StepOptions(heartbeat_timeout=timedelta(seconds=WINDOW))  # expect: DX207
 
-    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        while not (await self._ask(input)).over:
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:  # expect: DX401
+        while not (await self._ask(input)).over:  # expect: DX203
             await context.heartbeat()
             await self._rest()
         return graceful_complete(input)
@@ -52,13 +52,13 @@ class CoolPots(Step[str]):
     def __init__(self, kilns: Kilns) -> None:
         self._kilns = kilns
 
-    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        while True:
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:  # expect: DX401
+        while True:  # expect: DX203 DX207
             # The call has no limit, but this is too long for any.
-            cooling = await self._kilns.cooling(input)
+            cooling = await self._kilns.cooling(input)  # expect: DX104
             if cooling.cold or cooling.cracked:
                 return graceful_complete(cooling.cold)
-            await context.heartbeat(cooling.degrees)
+            await context.heartbeat(cooling.degrees)  # expect: DX304
             await asyncio.sleep(55)  # expect: DX201
 
 

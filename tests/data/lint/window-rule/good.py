@@ -4,39 +4,53 @@ import asyncio
 from datetime import timedelta
 
 import httpx
-from dexnb import AsyncContext, Flow, Step, StepDecision, StepList, StepOptions, graceful_complete
 from kilns import Kilns
+
+from dexnb import AsyncContext, Context, Flow, Step, StepDecision, StepList, StepOptions
+from dexnb import force_fail, go_to, graceful_complete
 
 CALL_TIMEOUT = timedelta(seconds=10)
 WINDOW = timedelta(minutes=1)
 # All that the rule leaves.
 INTERVAL = WINDOW - CALL_TIMEOUT - timedelta(seconds=10)
 
+LONGEST = timedelta(hours=4)
+
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
+
 
 class FirePots(Step[str]):
     def __init__(self, kilns: Kilns) -> None:
         self._kilns = kilns
+
+    def get_step_options(self) -> StepOptions:
+        return StepOptions(execute_method_timeout=LONGEST).on_execute_failure_proceed_to(GiveUp)
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while True:
             async with asyncio.timeout(CALL_TIMEOUT.total_seconds()):
                 firing = await self._kilns.firing(input)
             if firing.over:
-                return graceful_complete(firing.grade)
-            await context.heartbeat(firing.degrees)
+                return go_to(GlazePots, input)
+            await context.heartbeat()
             await asyncio.sleep(INTERVAL.total_seconds())
 
 
 class GlazePots(Step[str]):
     def get_step_options(self) -> StepOptions:
-        return StepOptions(heartbeat_timeout=timedelta(minutes=5))
+        return StepOptions(
+            execute_method_timeout=LONGEST, heartbeat_timeout=timedelta(minutes=5)
+        ).on_execute_failure_proceed_to(GiveUp)
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         async with httpx.AsyncClient(timeout=httpx.Timeout(30)) as client:
             while True:
                 answer = await client.get(input)
                 if answer.json()["state"] in ("glazed", "failed"):
-                    return graceful_complete(input)
+                    return go_to(CoolPots, input)
                 await context.heartbeat()
                 await asyncio.sleep(4 * 60)
 
@@ -44,6 +58,9 @@ class GlazePots(Step[str]):
 class CoolPots(Step[str]):
     def __init__(self, kilns: Kilns) -> None:
         self._kilns = kilns
+
+    def get_step_options(self) -> StepOptions:
+        return StepOptions(execute_method_timeout=LONGEST).on_execute_failure_proceed_to(GiveUp)
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         beating = asyncio.create_task(self._beat(context))
@@ -65,4 +82,4 @@ class CoolPots(Step[str]):
 class Firing(Flow[str]):
     def get_steps(self) -> StepList[str]:
         kilns = Kilns()
-        return StepList.start_step(FirePots(kilns)).other_steps(GlazePots(), CoolPots(kilns))
+        return StepList.start_step(FirePots(kilns)).other_steps(GiveUp(), GlazePots(), CoolPots(kilns))
