@@ -66,11 +66,11 @@ def awaited(
 
 
 def _of_leaf(leaf: Leaf) -> Iterator[Awaited]:
-    where, frame = leaf.expression, leaf.frame
+    where, frame, guards = leaf.expression, leaf.frame, condition_text(leaf.guards)
     if isinstance(leaf.value, ConditionCombination):
-        yield from (of_object(each, where) for each in leaf.value.conditions)
+        yield from (of_object(each, where, guards) for each in leaf.value.conditions)
     elif isinstance(leaf.value, Condition):
-        yield of_object(leaf.value, where)
+        yield of_object(leaf.value, where, guards)
     elif isinstance(where, ast.Call):
         yield from _of_call(where, leaf)
     elif isinstance(where, ast.Name) and (put := gathered(where.id, frame)):
@@ -116,21 +116,22 @@ def _hidden(leaf: Leaf) -> Awaited:
     return Awaited("unknown", "Unknown", code, guards=condition_text(leaf.guards))
 
 
-def of_object(condition: Condition, where: ast.expr) -> Awaited:
+def of_object(condition: Condition, where: ast.expr, guards: str = "") -> Awaited:
     """Describe a condition that is there already."""
     code = code_text(where)
     if isinstance(condition, TimerCondition):
-        return Awaited("timer", f"timer {seconds_text(condition.seconds)}", code)
+        return Awaited("timer", f"timer {seconds_text(condition.seconds)}", code, guards=guards)
     if isinstance(condition, SubFlowCondition):
         name = flow_type_of(condition.flow)
-        return Awaited("subflow", f"SubFlow {name}", code, flow=name)
+        return Awaited("subflow", f"SubFlow {name}", code, flow=name, guards=guards)
     if isinstance(condition, ChannelCondition):
         name, is_map = definition_of(condition.channel), "/" in condition.channel
         least, most = condition.at_least, condition.at_most
         label = f"{name}/…" if is_map else name
         text = f"at least {least}" if most is None else _range(least, most)
-        return Awaited("channel", f"{label} {text}", code, Resource("channel", name, is_map))
-    return Awaited("unknown", "Unknown", code)
+        channel = Resource("channel", name, is_map)
+        return Awaited("channel", f"{label} {text}", code, channel, guards=guards)
+    return Awaited("unknown", "Unknown", code, guards=guards)
 
 
 def _range(least: int, most: int) -> str:

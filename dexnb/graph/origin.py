@@ -59,7 +59,8 @@ def _of_attribute(base: ast.expr, name: str, frame: Frame, depth: int) -> str:
         return f"{before}.{name}" if before else ""
     value = held_attribute(owner, name)
     if isinstance(owner, ModuleType):
-        return _shortest(f"{owner.__name__}.{name}", value)
+        before = origin_of(base, frame, depth + 1) or owner.__name__
+        return _shortest(f"{before}.{name}", value)
     if isinstance(value, FunctionType | MethodType | BuiltinMethodType) or value is UNKNOWN:
         before = _of_value(owner)
         return f"{before}.{name}" if before and owner is not frame.scope.owner else _of_value(value)
@@ -82,6 +83,10 @@ def _of_name(name: str, frame: Frame, depth: int) -> str:
 
 def _local(name: str, frame: Frame, depth: int) -> str | None:
     """Give the origin of a local name; None for a name that is none."""
+    if name in frame.scope.locals:
+        entered = _entered(name, frame, depth)
+        if entered:
+            return entered
     if name in frame.paths.assigned:
         given = frame.paths.assigned[name]
         found = {
@@ -93,7 +98,7 @@ def _local(name: str, frame: Frame, depth: int) -> str | None:
         return origin_of(expression, caller, depth + 1)
     if name not in frame.scope.locals or frame.scope.held(ast.Name(name)) is not UNKNOWN:
         return None
-    return _entered(name, frame, depth) or _annotated(name, frame, depth)
+    return _annotated(name, frame, depth)
 
 
 def _entered(name: str, frame: Frame, depth: int) -> str:
@@ -155,7 +160,7 @@ def _stands_for(name: str, value: Any) -> bool:
     """Tell whether an imported name still is what the import gave it."""
     module, _, last = name.rpartition(".")
     if isinstance(value, ModuleType):
-        return value.__name__ == name
+        return sys.modules.get(name) is value
     home = sys.modules.get(module)
     return home is not None and vars(home).get(last, UNKNOWN) is value
 

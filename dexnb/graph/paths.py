@@ -60,6 +60,17 @@ def _changed(statement: ast.stmt) -> Iterator[str]:
                 pass
 
 
+def _items(expression: ast.expr) -> list[ast.expr]:
+    """Give what stands in a tuple or a list; nothing where a star does."""
+    items = expression.elts if isinstance(expression, ast.Tuple | ast.List) else []
+    return [] if any(isinstance(item, ast.Starred) for item in items) else items
+
+
+def _rows(expression: ast.expr) -> list[ast.expr]:
+    """Give what a loop over an expression goes through; the expression where it does not say."""
+    return _items(expression) or [expression]
+
+
 def key_of(expression: ast.expr) -> str:
     """Give what a variable, or a variable's attribute, is known by; empty for anything else."""
     match expression:
@@ -220,10 +231,11 @@ class _Walker:
 
     def _unpack(self, parts: list[ast.expr], found: Found) -> None:
         value = found.expression
-        whole = isinstance(value, ast.Tuple | ast.List) and not found.element
-        if whole and isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(parts):
-            for part, item in zip(parts, value.elts, strict=True):
-                self._assign(part, Found(item, found.guards))
+        rows = _rows(value) if found.element else [value]
+        if all(len(_items(row)) == len(parts) for row in rows):
+            for row in rows:
+                for part, item in zip(parts, _items(row), strict=True):
+                    self._assign(part, Found(item, found.guards))
             return
         for part in parts:
             self._assign(part, Found(value, found.guards, element=True))

@@ -47,7 +47,12 @@ def place_of(where: Frame | FunctionType, node: ast.AST | None = None) -> Place:
     end = getattr(node, "end_lineno", None) or line
     column = characters(lines, line, getattr(node, "col_offset", 0))
     return Place(
-        path, cell, line, column, end, characters(lines, end, getattr(node, "end_col_offset", 0) or 0)
+        path,
+        cell,
+        line,
+        column,
+        end,
+        characters(lines, end, getattr(node, "end_col_offset", 0) or 0),
     )
 
 

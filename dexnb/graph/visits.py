@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from dexnb.graph.calls import plain_call
@@ -57,12 +58,19 @@ def _called(frame: Frame) -> Iterator[Frame]:
     # As if it were the method itself, so that helpers are followed however deep they are.
     top = replace(frame, depth=0)
     for node in own_nodes(frame):
-        if isinstance(node, ast.Call):
-            helper = top.follow(plain_call(node, frame))
-            if helper is not None:
-                yield helper
-            for given in (*node.args, *(keyword.value for keyword in node.keywords)):
-                yield from _handed_on(given, frame)
+        if not isinstance(node, ast.Call):
+            continue
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        call = plain_call(node, frame)
+        if frame.scope.look(node.func) is partial and node.args:
+            # Whoever calls it, the arguments are its own.
+            call = ast.copy_location(ast.Call(node.args[0], node.args[1:], node.keywords), node)
+            del given[0]
+        helper = top.follow(call)
+        if helper is not None:
+            yield helper
+        for each in given:
+            yield from _handed_on(each, frame)
 
 
 def _handed_on(given: ast.expr, frame: Frame) -> Iterator[Frame]:

@@ -115,9 +115,7 @@ def _one_of(call: ast.Call, leaf: Leaf, blank: Waiting) -> Iterator[Waiting]:
         yield replace(blank, type="until")
     for each in found:
         bare = replace(each, guards="")
-        # A condition that is there already has no guards of its own.
-        condition = each.guards or blank.condition
-        yield replace(blank, type="until", conditions=(bare,), condition=condition)
+        yield replace(blank, type="until", conditions=(bare,), condition=each.guards)
 
 
 def _conditions(call: ast.Call, leaf: Leaf) -> tuple[Awaited, ...]:

@@ -42,11 +42,9 @@ def fixed(source: Path, folder: Path) -> tuple[list[Finding], list[Finding], str
     path = folder / source.name
     shutil.copy(source, path)
     before = list(lint_paths([path]).findings)
-    apply_fixes(
-        before,
-        lambda name, _: Path(name).read_text("utf-8"),
-        lambda name, _, text: Path(name).write_text(text, "utf-8") and None,
-    )
+    shelf = Shelf(**{str(path): path.read_text("utf-8")})
+    apply_fixes(before, shelf.read, shelf.write)
+    path.write_text(shelf.texts[str(path)], "utf-8")
     return before, list(lint_paths([path]).findings), path.read_text("utf-8")
 
 

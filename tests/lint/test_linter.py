@@ -118,13 +118,13 @@ def test_a_notebook_is_judged_cell_by_cell(tmp_path: Path) -> None:
 
 @pytest.mark.timing
 def test_many_files_are_linted_in_a_moment(tmp_path: Path) -> None:
-    """300 files, of which each second one holds a Flow, in less than 5 s."""
+    """300 files, of which each second one holds a Flow, in less than 5 s of processor time."""
     flows = [path.read_text("utf-8") for path in sorted(SHAPES.glob("*.py"))]
     for number in range(300):
         text = flows[number // 2 % len(flows)] if number % 2 else "VALUE = 1\n" * 100
         (tmp_path / f"file_{number:03}.py").write_text(text, "utf-8")
-    began = time.perf_counter()
+    began = time.process_time()
     report = lint_paths([tmp_path])
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
     assert len(report.files) == 300
     assert len(report.flows) > 100

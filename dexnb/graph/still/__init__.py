@@ -6,7 +6,8 @@ finds what the definitions say. The reader of live Flows takes stand-ins as they
 
 from __future__ import annotations
 
+from dexnb.graph.still.found import FoundFlow
 from dexnb.graph.still.problem import SourceProblem
-from dexnb.graph.still.reading import FoundFlow, SourceReading, read_source
+from dexnb.graph.still.reading import SourceReader, SourceReading, read_source
 
-__all__ = ["FoundFlow", "SourceProblem", "SourceReading", "read_source"]
+__all__ = ["FoundFlow", "SourceProblem", "SourceReader", "SourceReading", "read_source"]

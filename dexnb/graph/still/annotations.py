@@ -14,6 +14,7 @@ from dexnb.graph.still.names import Names
 if TYPE_CHECKING:
     from dexnb.graph.still.machine import Machine
 
+_LARGEST = 200
 _FORMS = ("typing", "types", "typing_extensions", "collections.abc")
 
 
@@ -47,7 +48,11 @@ class Annotations:
             inner = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return Any
-        return Any if isinstance(inner, ast.Constant) and inner.value == text else self.type(inner, names)
+        return (
+            Any
+            if isinstance(inner, ast.Constant) and inner.value == text
+            else self.type(inner, names)
+        )
 
     def subscript(self, held: Any, key: ast.expr, names: Names) -> Any:
         """Give `held[key]` for a class or one of typing's forms."""
@@ -62,6 +67,8 @@ class Annotations:
         if not isinstance(held, type) and type(held).__module__ not in _FORMS:
             return Opaque()
         given = tuple(self.type(part, names) for part in parts)
+        if size(held) + sum(map(size, given)) > _LARGEST:
+            return Any
         try:
             return held[given[0] if len(given) == 1 else given]  # type: ignore[index]
         except (TypeError, AttributeError):
@@ -77,10 +84,21 @@ class Annotations:
     def union(left: Any, right: Any) -> Any:
         """Give a class that is one of two."""
         left, right = _as_type(left), _as_type(right)
+        if size(left) + size(right) > _LARGEST:
+            return Any
         try:
             return operator.or_(left, right)
         except TypeError:
             return Any
+
+
+def size(type_: Any, seen: dict[int, int] | None = None) -> int:
+    """Count the classes that a type is made of, over and over where it has the same twice."""
+    seen = {} if seen is None else seen
+    if id(type_) not in seen:
+        parts = type_ if isinstance(type_, list) else typing.get_args(type_)
+        seen[id(type_)] = 1 + sum(size(part, seen) for part in parts)
+    return seen[id(type_)]
 
 
 def _as_type(value: Any) -> Any:

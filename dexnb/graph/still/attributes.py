@@ -116,7 +116,9 @@ def _bound(machine: Machine, found: Any, owner: Any, names: Names) -> Any:
     if isinstance(found, classmethod):
         return MethodType(found.__func__, owner if isinstance(owner, type) else type(owner))
     if isinstance(found, property) and isinstance(found.fget, FunctionType):
-        return machine.calls.call(found.fget, [owner], {}, names) if written(found.fget) else Opaque()
+        return (
+            machine.calls.call(found.fget, [owner], {}, names) if written(found.fget) else Opaque()
+        )
     return Opaque() if found is None or _computes(found) else found
 
 

@@ -10,9 +10,12 @@ from enum import Enum
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
+from dexnb.flow.flow import Flow
+from dexnb.flow.step import Step
 from dexnb.graph.opaque import Opaque, OpaqueType, opaque_class
 from dexnb.graph.source import written
 from dexnb.graph.still.attributes import STAND_IN, Super, attribute, derives, is_stand_in
+from dexnb.graph.still.bodies import hidden_bases
 from dexnb.graph.still.expressions import items_of
 from dexnb.graph.still.functions import Lambda
 from dexnb.graph.still.names import Names, same
@@ -44,9 +47,7 @@ class Calls:
             return Opaque()
         return self.call(callee, args, keywords, names, node)
 
-    def _arguments(
-        self, node: ast.Call, names: Names
-    ) -> tuple[list[Any], dict[str, Any], bool]:
+    def _arguments(self, node: ast.Call, names: Names) -> tuple[list[Any], dict[str, Any], bool]:
         """Give the arguments, and whether those are all."""
         args: list[Any] = []
         keywords: dict[str, Any] = {}
@@ -191,6 +192,12 @@ class Calls:
         if isinstance(value, Opaque):
             self._hidden(field or "an argument", names, node, field)
             return value
+        strange = hidden_bases(type(value)) if is_stand_in(type(value)) else []
+        if strange and not derives(type(value), Step, Flow):
+            self._hidden(
+                f"{type(value).__name__} has the base {strange[0]} and", names, node, field
+            )
+            return Opaque()
         if type(value) is tuple and any(isinstance(each, Opaque) for each in value):
             self._hidden(field or "an argument", names, node, field)
             return tuple(each for each in value if not isinstance(each, Opaque))
@@ -221,6 +228,7 @@ class Calls:
 
 
 _DEEPEST = 12
+_MOST_DIGITS = 30
 _PAIR = 2
 _QUESTIONS = (isinstance, issubclass, getattr)
 _MANY = frozenset({"of", "other_steps", "without_start_step", "start_step"})
@@ -236,6 +244,8 @@ def written_behind(function: Any) -> Any:
 
 def _plain_call(callee: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
     owner = getattr(callee, "__self__", None)
+    if callee is round and any(not -_MOST_DIGITS < each < _MOST_DIGITS for each in args[1:]):
+        return Opaque()
     if callee is range:
         made = range(*args)
         return list(made) if len(made) <= MOST_ITEMS else Opaque()
@@ -244,7 +254,9 @@ def _plain_call(callee: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
         return Opaque()
     if shallow and any(isinstance(each, Opaque) for each in args):
         return Opaque()
-    if callee in _COLLECTIONS and any(items_of(each) is None and type(each) is not str for each in args):
+    if callee in _COLLECTIONS and any(
+        items_of(each) is None and type(each) is not str for each in args
+    ):
         return Opaque()
     found = callee(*args, **keywords)
     return bounded(list(found) if isinstance(found, _PASSING) else found)
@@ -269,7 +281,9 @@ def _typed(args: list[Any], keywords: dict[str, Any]) -> tuple[list[Any], dict[s
         for place, each in enumerate(args)
     ]
     named = {
-        name: opaque_class(value.origin) if name == "value_type" and isinstance(value, Opaque) else value
+        name: opaque_class(value.origin)
+        if name == "value_type" and isinstance(value, Opaque)
+        else value
         for name, value in keywords.items()
     }
     return given, named

@@ -21,6 +21,9 @@ HIDDEN = "__magic__"
 _ASSIGNED = re.compile(r"^(\s*[\w.,\s\[\]*()]+?=\s*)[%!](?!=)")
 _QUESTION = re.compile(r"^\s*(\?{1,2}\s*[%\w.*]+|[%!]?[\w.*\[\]()'\"]+\s*\?{1,2})\s*;?\s*$")
 _QUOTES = ('"""', "'''", '"', "'")
+_LONGEST = 2000
+"""Characters of the longest line that is taken for a magic: patterns take time with the square."""
+
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -66,6 +69,8 @@ def _replaced(lines: list[str]) -> Iterator[str]:
 
 def _instead(line: str) -> str | None:
     """Give what stands for a line that is no Python; None for one that may be."""
+    if len(line) > _LONGEST:
+        return None
     stripped = line.lstrip()
     indent = line[: len(line) - len(stripped)]
     if stripped[:1] in ("%", "!", "?") or _QUESTION.match(line):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import types
-from dataclasses import dataclass, field
 from enum import Enum
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypedDict
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypedDict
 from dexnb.flow.flow import Flow
 from dexnb.flow.step import Step
 from dexnb.graph.opaque import Opaque, OpaqueType
+from dexnb.graph.still.bodies import ClassBody
 from dexnb.graph.still.attributes import STAND_IN, derives, is_stand_in
 from dexnb.graph.still.definitions import HOOKS, hook
 from dexnb.graph.still.names import Names
@@ -26,23 +26,6 @@ _KEPT = frozenset(
 """Methods that Python calls only where the text calls, enters or loops; no others may be there."""
 
 _NEVER = (type, Protocol, Generic)
-
-
-@dataclass(slots=True, eq=False)
-class ClassBody:
-    """What a class was made of.
-
-    Args:
-        node: Its definition.
-        names: The names of its body.
-        annotated: The annotations in its body.
-        hidden: Its bases that are not known.
-    """
-
-    node: ast.ClassDef
-    names: Names
-    annotated: dict[str, ast.AnnAssign] = field(default_factory=dict)
-    hidden: list[Opaque] = field(default_factory=list)
 
 
 class Classes:
@@ -136,7 +119,9 @@ class Classes:
                 space[name] = hook(self.machine, name, space[name])
             else:
                 message = f"{name} is no plain method: what it gives is not known"
-                self.machine.note("cannot-tell", message, space[STAND_IN].names, space[STAND_IN].node)
+                self.machine.note(
+                    "cannot-tell", message, space[STAND_IN].names, space[STAND_IN].node
+                )
                 del space[name]
 
     def _decorated(self, made: Any, decorator: ast.expr, names: Names, body: ClassBody) -> Any:

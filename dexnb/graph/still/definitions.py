@@ -13,6 +13,7 @@ from dexnb.flow.flow import Flow
 from dexnb.flow.options import StepOptions
 from dexnb.flow.persistence import PersistenceSchema
 from dexnb.flow.step import Step, StepList
+from dexnb.graph.opaque import Opaque
 from dexnb.graph.still.attributes import derives
 from dexnb.graph.still.functions import Body
 from dexnb.graph.source import written
@@ -69,16 +70,17 @@ class Definitions:
         own = type(owner).__name__
         self.machine.about = (own, "") if isinstance(owner, Flow) else (around[0] or "?", own)
         try:
+            before = len(self.machine.problems)
             found = self.machine.calls.outcomes(function, [owner], {})
             if not found:
                 raise NoAnswer(f"{own}.{name}() always raises: return what it stands for")
+            if name == "get_steps":
+                return self._steps(function, found, whole=len(self.machine.problems) == before)
             return self._joined(name, function, owner, found)
         finally:
             self.machine.about = around
 
     def _joined(self, name: str, function: FunctionType, owner: Any, found: list[Any]) -> Any:
-        if name == "get_steps":
-            return self._steps(function, found)
         if name == "get_step_options":
             return self._options(function, found)
         if name == "get_persistence_schema":
@@ -93,6 +95,9 @@ class Definitions:
         return type(owner).__name__
 
     def _options(self, function: FunctionType, found: list[Any]) -> Any:
+        if len(found) == 1 and not isinstance(found[0], StepOptions | Opaque):
+            # None is no options, and anything else is refused as in a Flow that is alive.
+            return found[0]
         known = [each for each in found if each is None or isinstance(each, StepOptions)]
         if len(known) < len(found):
             message = "get_step_options() gives what only running the code could tell"
@@ -121,17 +126,19 @@ class Definitions:
                 parts[(type(each).__name__, each.name)] = each
         return PersistenceSchema.of(*parts.values())
 
-    def _steps(self, function: FunctionType, found: list[Any]) -> Any:
+    def _steps(self, function: FunctionType, found: list[Any], *, whole: bool) -> Any:
         known = [each for each in found if isinstance(each, StepList)]
-        if len(found) == len(known) == 1:
+        if whole and len(found) == len(known) == 1:
             return known[0]
-        if found and not any(type(each).__name__ in ("Opaque", "StepList") for each in found):
+        if not any(isinstance(each, StepList | Opaque) for each in found):
             # A value that is no StepList is refused as it is in a Flow that is alive.
             return found[0]
-        self._hidden(function, "get_steps() gives what only running the code could tell", "get_steps")
-        if not known:
-            return self._named(function)
-        first, *rest = known
+        self._hidden(
+            function, "get_steps() gives what only running the code could tell", "get_steps"
+        )
+        first, *rest = [*known, self._named(function)]
+        if not known or first.start is None:
+            first, rest = self._named(function), known
         types = {type(each) for each in first}
         more = [each for steps in rest for each in steps if type(each) not in types]
         return replace(first, others=(*first.others, *{type(each): each for each in more}.values()))

@@ -134,7 +134,9 @@ class Expressions:
         if type(held) in (dict, list, tuple, str):
             if isinstance(key, ast.Slice):
                 parts = (key.lower, key.upper, key.step)
-                bounds = [None if each is None else self.machine.value(each, names) for each in parts]
+                bounds = [
+                    None if each is None else self.machine.value(each, names) for each in parts
+                ]
                 return held[slice(*bounds)]
             wanted = self.machine.value(key, names)
             return Opaque() if isinstance(wanted, Opaque) else held[wanted]
@@ -143,9 +145,9 @@ class Expressions:
     def _display(self, node: ast.expr, names: Names) -> Any:
         match node:
             case ast.Tuple(elts=parts):
-                return tuple(self.items(parts, names))
+                return bounded(tuple(self.items(parts, names)))
             case ast.List(elts=parts):
-                made = self.items(parts, names)
+                made = bounded(self.items(parts, names))
                 names.owned.add(id(made))
                 return made
             case ast.Set(elts=parts):
@@ -169,9 +171,11 @@ class Expressions:
                 if type(many) not in (list, tuple, set, frozenset, dict):
                     raise LookupError
                 found += many
+                if len(found) > MOST_ITEMS:
+                    raise TooMuch
             else:
                 found.append(self.machine.value(part, names))
-        return list(bounded(found))
+        return found
 
     def _dict(self, keys: list[ast.expr | None], values: list[ast.expr], names: Names) -> Any:
         made: dict[Any, Any] = {}
@@ -206,7 +210,7 @@ class Expressions:
 
     def _comprehension(self, node: Any, names: Names) -> Any:
         inner = Names({}, "function", names.module, names.unit, names, names.qualname)
-        found = list(self._rounds(node, node.generators, inner))
+        found = bounded(list(self._rounds(node, node.generators, inner)))
         match node:
             case ast.DictComp():
                 if any(is_hidden(key) for key, _ in found):

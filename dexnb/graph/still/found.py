@@ -13,7 +13,7 @@ from dexnb.flow.registry import RegisteredFlow, look_at_flow
 from dexnb.graph.read import read_graph
 from dexnb.graph.source import plain_function, written
 from dexnb.graph.still.attributes import STAND_IN
-from dexnb.graph.still.classes import ClassBody
+from dexnb.graph.still.bodies import ClassBody, hidden_bases
 from dexnb.graph.still.functions import Body
 from dexnb.graph.still.definitions import NoAnswer
 from dexnb.graph.still.instances import CannotBeMade
@@ -99,6 +99,7 @@ class Flows:
             registered, wrong = look_at_flow(flow, minimum_heartbeat=0)
             for problem in wrong:
                 self._wrong(problem, class_, registered, module)
+            self._bases([class_, *(type(each.step) for each in registered.steps.values())])
             graph = read_graph(registered)
         finally:
             self.machine.about = ("", "")
@@ -121,6 +122,17 @@ class Flows:
         if _OF_CODECS.search(text) and _has_codecs(module):
             found = replace(found, kind="cannot-tell", field=CODEC)
         self.machine.problems.append(found)
+
+    def _bases(self, classes: list[type]) -> None:
+        for each in classes:
+            for base in hidden_bases(each):
+                message = (
+                    f"{each.__name__} has the base {base}, which is not known here: what it "
+                    "inherits cannot be told"
+                )
+                place = place_of_class(each)
+                found = SourceProblem("cannot-tell", message, place, field="bases")
+                self.machine.problems.append(found)
 
     @staticmethod
     def _too_much(class_: type, problems: list[SourceProblem]) -> None:

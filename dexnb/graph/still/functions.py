@@ -118,6 +118,7 @@ class Functions:
         if isinstance(body.tree, ast.AsyncFunctionDef) or _yields(body.tree):
             return [Opaque()]
         around = body.names
+        around.module.made.add(id(function))
         qualname = f"{function.__qualname__}.<locals>"
         names = Names({}, "function", around.module, around.unit, around, qualname)
         names.function = function

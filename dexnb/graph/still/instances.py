@@ -50,7 +50,9 @@ class Instances:
         return self.make(class_, [], {})
 
     @staticmethod
-    def _fill(class_: Any, values: dict[str, Any], args: list[Any], keywords: dict[str, Any]) -> None:
+    def _fill(
+        class_: Any, values: dict[str, Any], args: list[Any], keywords: dict[str, Any]
+    ) -> None:
         fields = [each for each in class_.__dataclass_fields__.values() if each.init]
         plain = [each.name for each in fields if not each.kw_only]
         given = {**dict(zip(plain, args, strict=False)), **keywords}

@@ -14,7 +14,8 @@ from dexnb.graph.source import written
 from dexnb.graph.still.annotations import Annotations
 from dexnb.graph.still.attributes import STAND_IN, is_stand_in
 from dexnb.graph.still.calls import Calls
-from dexnb.graph.still.classes import ClassBody, Classes
+from dexnb.graph.still.bodies import ClassBody
+from dexnb.graph.still.classes import Classes
 from dexnb.graph.still.definitions import Definitions
 from dexnb.graph.still.expressions import Expressions
 from dexnb.graph.still.functions import Functions
@@ -76,10 +77,18 @@ class Machine:
             Exhausted: The text has used up its work.
             DexnbError: A definition refuses what it is given.
         """
+        self.worked()
+        return self.expressions.value(expression, names)
+
+    def worked(self) -> None:
+        """Count one piece of work.
+
+        Raises:
+            Exhausted: The text has used up its work.
+        """
         self.work += 1
         if self.work > MOST_WORK:
             raise Exhausted
-        return self.expressions.value(expression, names)
 
     def note(
         self, kind: ProblemKind, message: str, names: Names, node: Any, field: str = ""
@@ -121,7 +130,11 @@ class Machine:
         """Follow functions that define classes and that nobody has called, for those classes."""
         for value in tuple(module.namespace.values()):
             body = written(value) if isinstance(value, FunctionType) else None
-            if body is None or id(value) in module.made or value.__globals__ is not module.namespace:
+            if (
+                body is None
+                or id(value) in module.made
+                or value.__globals__ is not module.namespace
+            ):
                 continue
             module.made.add(id(value))
             if any(isinstance(node, ast.ClassDef) for node in definitions(body.tree.body)):
@@ -131,11 +144,16 @@ class Machine:
                 except DexnbError:
                     del module.classes[before:]
 
+    def opened(self, module: Module) -> None:
+        """Let files beside a text import that text as it is read now."""
+        if module.path:
+            self._near[Path(module.path).absolute()] = module
+
     def load(self, name: str, near: Module) -> Module | None:
         """Give a module beside another one, or None."""
-        if not near.path and near.name != "__main__":
+        if not near.path:
             return None
-        file = self.neighbours.find(name, Path(near.path or ".").absolute())
+        file = self.neighbours.find(name, Path(near.path).absolute())
         if file is None:
             return None
         if file not in self._near and self._loaded < MOST_FILES:
@@ -172,10 +190,26 @@ class Machine:
 
     def finish(self) -> None:
         """Give classes and methods their annotations, once all names are there."""
-        for module in self._bare:
-            for class_ in module.classes:
+        bare, self._bare = self._bare, []
+        self.work = 0
+        for class_ in (each for module in bare for each in module.classes):
+            try:
                 self.classes.annotate(class_)
-        self._bare = []
+            except (Exhausted, RecursionError):
+                self.work = 0
 
 
-_TRUE_BY_VALUE = (str, int, float, bool, bytes, type(None), list, tuple, dict, set, frozenset, timedelta)
+_TRUE_BY_VALUE = (
+    str,
+    int,
+    float,
+    bool,
+    bytes,
+    type(None),
+    list,
+    tuple,
+    dict,
+    set,
+    frozenset,
+    timedelta,
+)

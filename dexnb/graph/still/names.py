@@ -37,6 +37,7 @@ class Module:
         self.namespace[ORIGINS] = self.origins
         self.classes: list[type] = []
         self.made: set[int] = set()
+        """Functions that were followed, by id."""
         self.exported: Any = None
         self.near: list[Module] = []
 

@@ -94,12 +94,17 @@ class SourceReader:
         except UnreadableText as error:
             return self._unreadable(path, str(error))
         module = _module(path)
+        machine.opened(module)
         for unit in units:
             machine.follow(unit, module)
         machine.finish()
         flows = tuple(Flows(machine).read(_flow_classes(module), module))
         problems = (*machine.problems, *(each for flow in flows for each in flow.problems))
         return SourceReading(path, units, flows, tuple(dict.fromkeys(problems)), module)
+
+    def instance(self, class_: type, *args: Any) -> Any:
+        """Give an instance of a stand-in, as if it were made with these arguments."""
+        return self._machine.instances.make(class_, list(args), {})
 
     def _parsed(self, text: str, path: str) -> Iterator[Unit]:
         try:

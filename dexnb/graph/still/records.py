@@ -16,7 +16,7 @@ from dexnb.graph.still.attributes import STAND_IN
 from dexnb.graph.still.values import is_plain
 
 if TYPE_CHECKING:
-    from dexnb.graph.still.classes import ClassBody
+    from dexnb.graph.still.bodies import ClassBody
     from dexnb.graph.still.machine import Machine
 
 _FAILS = (TypeError, ValueError, AttributeError)
@@ -144,7 +144,9 @@ def _default(value: Any) -> Any:
         if "default" in value.given:
             return dataclasses.field(default=_default(value.given["default"]), **kept)
         made = "default_factory" in value.given
-        return dataclasses.field(default_factory=Opaque, **kept) if made else dataclasses.field(**kept)
+        return (
+            dataclasses.field(default_factory=Opaque, **kept) if made else dataclasses.field(**kept)
+        )
     return Opaque() if getattr(type(value), "__hash__", None) is None else value
 
 

@@ -36,6 +36,7 @@ class Statements:
         That is `return`, `raise`, `break` or `continue`.
         """
         for statement in body:
+            self.machine.worked()
             try:
                 left = self._one(statement, names)
             except DexnbError as error:
@@ -167,7 +168,7 @@ class Statements:
             self._change(base, names)
             return
         more = [args[0]] if name == "append" else items_of(args[0])
-        if more is None:
+        if more is None or any(map(_holds_more, more)):
             self._change(base, names)
         else:
             held.extend(more)
@@ -271,6 +272,12 @@ class Statements:
         for name, value in names.values.items():
             if name not in before and type(value) in (list, dict, set):
                 names.set(name, Opaque())
+
+
+def _holds_more(value: Any) -> bool:
+    """Tell what may hold the list that it is put into, which would have no end then."""
+    held = value if type(value) is tuple else (value,)
+    return any(type(each) in (list, dict, set, tuple) for each in held)
 
 
 def _static(test: ast.expr) -> bool | None:

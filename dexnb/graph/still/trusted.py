@@ -21,6 +21,7 @@ _STANDARD: Final = frozenset(
     "itertools json logging math operator os os.path pathlib random re time types typing uuid"
     "".split()
 )
+_WITH_PARTS: Final = frozenset({"asyncio", "anyio", "json"})
 _DEXNB: Final = ("dexnb.flow", "dexnb.errors", "dexnb.clock", "dexnb.jobs", "dexnb.model")
 _DEX: Final = "dex"
 """Dex's own module has the same authoring names."""
@@ -73,7 +74,8 @@ def trusted_module(name: str) -> ModuleType | None:
     """Give a module of the allow-list; None for any other, or where it is not installed."""
     if name == _DEX:
         name = "dexnb"
-    if name not in _STANDARD and name != "dexnb" and not _is_dexnb(name):
+    known = name in _STANDARD or name == "dexnb" or _is_dexnb(name)
+    if not known and name.rpartition(".")[0] not in _WITH_PARTS:
         return None
     try:
         return import_module(name)

@@ -13,9 +13,11 @@ MOST_ITEMS: Final = 2000
 MOST_CHARACTERS: Final = 20_000
 _LARGEST_POWER: Final = 64
 
+MOST_WEIGHT: Final = 50_000
+DEEPEST: Final = 40
+COLLECTIONS: Final = (list, tuple, dict, set, frozenset)
 PLAIN: Final = (str, int, float, bool, bytes, type(None))
 TIMES: Final = (timedelta, datetime, date, time)
-SEQUENCES: Final = (list, tuple)
 
 
 class TooMuch(Exception):
@@ -108,11 +110,30 @@ def bounded(value: Any) -> Any:
         raise TooMuch
     if isinstance(value, str | bytes) and len(value) > MOST_CHARACTERS:
         raise TooMuch
-    if type(value) in (list, tuple, dict, set, frozenset) and len(value) > MOST_ITEMS:
-        raise TooMuch
+    if type(value) in COLLECTIONS:
+        weight(value)
     if isinstance(value, complex):
         raise TypeError("complex numbers are not worked out")
     return value
+
+
+def weight(value: Any, depth: int = 0, seen: dict[int, int] | None = None) -> int:
+    """Count what a value holds, over and over where it holds the same thing twice.
+
+    Raises:
+        TooMuch: It is more than any definition needs, or nested too deeply.
+    """
+    if type(value) not in COLLECTIONS:
+        return len(value) + 1 if isinstance(value, str | bytes) else 1
+    seen = {} if seen is None else seen
+    if depth > DEEPEST or len(value) > MOST_ITEMS:
+        raise TooMuch
+    if id(value) not in seen:
+        parts = (*value, *value.values()) if type(value) is dict else value
+        seen[id(value)] = 1 + sum(weight(part, depth + 1, seen) for part in parts)
+    if seen[id(value)] > MOST_WEIGHT:
+        raise TooMuch
+    return seen[id(value)]
 
 
 def is_plain(value: Any) -> bool:
@@ -120,14 +141,14 @@ def is_plain(value: Any) -> bool:
     kind = type(value)
     if kind in PLAIN or kind in TIMES:
         return True
-    if kind in (list, tuple, set, frozenset):
+    if kind in COLLECTIONS and kind is not dict:
         return all(map(is_plain, value))
     return kind is dict and all(map(is_plain, value)) and all(map(is_plain, value.values()))
 
 
 def _check(value: Any) -> None:
     kind = type(value)
-    if kind in (list, tuple, dict, set, frozenset):
+    if kind in COLLECTIONS:
         bounded(value)
         return
     if kind not in PLAIN and kind not in TIMES:

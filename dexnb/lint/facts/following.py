@@ -31,7 +31,8 @@ def threaded(call: ast.Call, frame: Frame) -> ast.Call | None:
     function: ast.expr = call.args[at]
     arguments = call.args[at + 1 :]
     if isinstance(function, ast.Call) and last_of(origin_of(function.func, frame)) == "partial":
-        function, arguments = function.args[0], [*function.args[1:], *arguments]
+        arguments = [*function.args[1:], *arguments]
+        function = function.args[0]
     if isinstance(function, ast.Lambda) and isinstance(function.body, ast.Call):
         return function.body
     return ast.copy_location(ast.Call(function, arguments, call.keywords), call)
