@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from dexnb.graph.amounts import amount_of
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import Binding, bindings_of
 from dexnb.lint.facts.growing import Growing, Value
@@ -133,7 +134,7 @@ class _Rounds:
         if name in frame.arguments:
             expression, caller = frame.arguments[name][:2]
             return self._values.of(expression, caller, {})
-        return Value(Limits(()).seconds(ast.parse(name, mode="eval").body, frame))
+        return Value(amount_of(frame.scope.look(ast.parse(name, mode="eval").body)))
 
 
 def _counter(poll: Poll, values: Growing) -> Counter | None:
