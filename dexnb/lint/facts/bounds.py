@@ -45,11 +45,21 @@ def is_bounded(call: CallSpot, trail: Trail | None = None) -> Bounded:
     own = _of_arguments(call.call)
     if own is not None:
         return own
-    made = _client(call.call.func, call.frame)
-    client = None if made is None else _of_arguments(made)
-    if client is not None:
-        return client
+    for made in makers_of(call):
+        own = _of_arguments(made)
+        if own is not None:
+            return own
     return "yes" if top_of(call.origin) in _HAVE_ONE else "no"
+
+
+def makers_of(call: CallSpot) -> Iterator[ast.Call]:
+    """Give the calls that made what a method is called of: a request, its session, and so on."""
+    made = _client(call.call.func, call.frame)
+    for _ in range(DEEPEST):
+        if made is None:
+            break
+        yield made
+        made = _client(made.func, call.frame)
 
 
 def limits_in(trail: Trail) -> Iterator[Around]:
