@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from itertools import product
+from pathlib import Path
 
 import pytest
 
 from dexnb.graph import read_source
-from dexnb.lint import LintSettings
+from dexnb.lint import LintSettings, lint_paths
 from dexnb.lint.paths import lint_reading
 
 HEAD = """
@@ -123,6 +125,69 @@ def test_what_is_right_stays_right_wherever_it_stands(moved: tuple[str, ...], pl
         assert set(found.values()) <= {"cannot tell"}
     else:
         assert found == {}
+
+
+FUNCTION = """
+import asyncio
+
+
+async def ask(source, name):
+    return await source.ask(name)
+
+
+async def pause(seconds):
+    await asyncio.sleep(seconds)
+
+
+async def beat(context):
+    await context.heartbeat(1)
+"""
+NAMES = "from pieces import ask, beat, pause\n"
+
+
+def in_functions(*, beats: bool) -> str:
+    """Write the Flow with its parts in functions."""
+    text = flow((), "", limit="", beats=beats)
+    for old, new in (
+        ("self.source.ask(input)", "ask(self.source, input)"),
+        ("asyncio.sleep(5)", "pause(5)"),
+        ("context.heartbeat(1)", "beat(context)"),
+    ):
+        text = text.replace(old, new)
+    return text
+
+
+def in_cells(*texts: str) -> str:
+    """Write a notebook."""
+    cells = [
+        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "source": text, "outputs": []}
+        for n, text in enumerate(texts)
+    ]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+
+
+@pytest.mark.parametrize("beats", [False, True])
+@pytest.mark.parametrize("place", ["the same file", "another file", "another cell"])
+def test_functions_are_followed_wherever_they_stand(
+    place: str, beats: bool, tmp_path: Path
+) -> None:
+    """The call is found without a limit, at its own place; the beat is seen."""
+    text = in_functions(beats=beats)
+    path = tmp_path / ("flow.ipynb" if place == "another cell" else "flow.py")
+    if place == "another cell":
+        path.write_text(in_cells(FUNCTION, text), "utf-8")
+    elif place == "another file":
+        (tmp_path / "pyproject.toml").touch()
+        (tmp_path / "pieces.py").write_text(FUNCTION, "utf-8")
+        path.write_text(text.replace("class Base", f"{NAMES}\n\nclass Base", 1), "utf-8")
+    else:
+        path.write_text(text.replace("class Base", f"{FUNCTION}\n\nclass Base", 1), "utf-8")
+    found = {each.code: each for each in lint_paths([path]).findings}
+    assert found.keys() == ({"DX104"} if beats else {"DX103", "DX104"})
+    assert {each.verdict for each in found.values()} == {"found"}
+    place_of_call = found["DX104"].place
+    assert place_of_call.path.endswith("pieces.py") == (place == "another file")
+    assert place_of_call.cell == ("c0" if place == "another cell" else "")
 
 
 def test_a_loop_in_a_helper_is_judged_there() -> None:

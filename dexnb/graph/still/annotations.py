@@ -70,7 +70,7 @@ class Annotations:
         if size(held) + sum(map(size, given)) > _LARGEST:
             return Any
         try:
-            return held[given[0] if len(given) == 1 else given]  # type: ignore[index]
+            return held[given[0] if len(given) == 1 else given]
         except (TypeError, AttributeError):
             # A class that is not generic here, or not known.
             return held

@@ -181,7 +181,7 @@ class Calls:
             known = self._known(value, "", names, where)
             if not isinstance(known, Opaque):
                 given.append(known)
-            elif position + 1 < len(args) and not getattr(callee, "__name__", "") in _MANY:
+            elif position + 1 < len(args) and getattr(callee, "__name__", "") not in _MANY:
                 return Opaque()
         try:
             return callee(*given, **kept)

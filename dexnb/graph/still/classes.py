@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypedDict
 from dexnb.flow.flow import Flow
 from dexnb.flow.step import Step
 from dexnb.graph.opaque import Opaque, OpaqueType
-from dexnb.graph.still.bodies import ClassBody
 from dexnb.graph.still.attributes import STAND_IN, derives, is_stand_in
+from dexnb.graph.still.bodies import ClassBody
 from dexnb.graph.still.definitions import HOOKS, hook
 from dexnb.graph.still.names import Names
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from dexnb.graph.still.machine import Machine
 
 _KEPT = frozenset(
-    "__init__ __call__ __enter__ __exit__ __aenter__ __aexit__ __aiter__ __anext__".split()
+    {
+        *("__init__", "__call__", "__enter__", "__exit__"),
+        *("__aenter__", "__aexit__", "__aiter__", "__anext__"),
+    }
 )
 """Methods that Python calls only where the text calls, enters or loops; no others may be there."""
 

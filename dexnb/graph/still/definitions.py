@@ -14,9 +14,9 @@ from dexnb.flow.options import StepOptions
 from dexnb.flow.persistence import PersistenceSchema
 from dexnb.flow.step import Step, StepList
 from dexnb.graph.opaque import Opaque
+from dexnb.graph.source import written
 from dexnb.graph.still.attributes import derives
 from dexnb.graph.still.functions import Body
-from dexnb.graph.source import written
 
 if TYPE_CHECKING:
     from dexnb.graph.still.machine import Machine
@@ -144,7 +144,7 @@ class Definitions:
         return replace(first, others=(*first.others, *{type(each): each for each in more}.values()))
 
     def _named(self, function: FunctionType) -> StepList[Any]:
-        """Give every Step that a get_steps names, where it cannot be told which of them it gives."""
+        """Give every Step that a get_steps names, where its list cannot be told."""
         body = written(function)
         start: Step[Any] | None = None
         others: dict[type, Step[Any]] = {}

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dexnb.errors import DexnbError, Problem
+from dexnb.errors import Problem
 from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow, look_at_flow
 from dexnb.graph.read import read_graph
 from dexnb.graph.source import plain_function, written
 from dexnb.graph.still.attributes import STAND_IN
 from dexnb.graph.still.bodies import ClassBody, hidden_bases
-from dexnb.graph.still.functions import Body
 from dexnb.graph.still.definitions import NoAnswer
+from dexnb.graph.still.functions import Body
 from dexnb.graph.still.instances import CannotBeMade
 from dexnb.graph.still.machine import Exhausted, Machine
 from dexnb.graph.still.names import Module, modules_behind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from abc import abstractmethod
 from dataclasses import dataclass
 from types import FunctionType
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from dexnb.errors import DexnbError
 from dexnb.graph.opaque import Opaque
-from dexnb.graph.paths import inside
 from dexnb.graph.source import STILL, Tree, Written, written
 from dexnb.graph.still.names import Missing, Names
 from dexnb.graph.still.trusted import is_maker
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dexnb.graph.still.machine import Machine
 
 _WRAPPERS = (staticmethod, classmethod, property)
+_RUNS_LATER = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 _OF_PROPERTIES = ("setter", "deleter", "getter")
 
 
@@ -115,7 +116,7 @@ class Functions:
         body = written(function)
         if not isinstance(body, Body):
             return [Opaque()]
-        if isinstance(body.tree, ast.AsyncFunctionDef) or _yields(body.tree):
+        if function.__code__.co_flags & _RUNS_LATER:
             return [Opaque()]
         around = body.names
         around.module.made.add(id(function))
@@ -168,8 +169,3 @@ class Functions:
             return Opaque()
         found = self.machine.value(parameter.annotation, names)
         return found.called() if isinstance(found, Opaque) else Opaque()
-
-
-def _yields(tree: Tree) -> bool:
-    parts = (part for statement in tree.body for part in inside(statement))
-    return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in parts)

@@ -34,7 +34,7 @@ class Instances:
                 f"{class_.__name__} cannot be made: it has no {', '.join(missing)}; write it"
             )
         try:
-            made = object.__new__(class_)
+            made: Any = object.__new__(class_)
             values = vars(made)
         except TypeError:
             return Opaque()

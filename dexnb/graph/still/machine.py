@@ -9,12 +9,11 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from dexnb.errors import DexnbError
-from dexnb.graph.opaque import Opaque
 from dexnb.graph.source import written
 from dexnb.graph.still.annotations import Annotations
 from dexnb.graph.still.attributes import STAND_IN, is_stand_in
-from dexnb.graph.still.calls import Calls
 from dexnb.graph.still.bodies import ClassBody
+from dexnb.graph.still.calls import Calls
 from dexnb.graph.still.classes import Classes
 from dexnb.graph.still.definitions import Definitions
 from dexnb.graph.still.expressions import Expressions

@@ -124,11 +124,12 @@ class Names:
         while scope is not None:
             special = name == "__class__" and scope.kind == "class"
             if special or (scope.kind == "function" and name in scope.values):
-                return scope._own_cell(name)
+                return scope.own_cell(name)
             scope = scope.outer
-        return self._own_cell(name)
+        return self.own_cell(name)
 
-    def _own_cell(self, name: str) -> CellType:
+    def own_cell(self, name: str) -> CellType:
+        """Give the cell of a name of this very scope."""
         if name not in self.cells:
             self.cells[name] = CellType()
             if name in self.values:

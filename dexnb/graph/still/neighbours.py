@@ -11,7 +11,7 @@ MOST_FILES = 300
 
 
 class Neighbours:
-    """Finds modules near a file: in its package's folder, its own and those above in its project."""
+    """Finds modules near a file: in its package, its folder, and those above in its project."""
 
     def __init__(self) -> None:
         """Know no folder yet."""

@@ -13,6 +13,9 @@ language. `cannot-tell`: what only running the text could tell. `definition`: th
 registered so."""
 
 
+NOWHERE = Place()
+
+
 @dataclass(frozen=True, slots=True)
 class SourceProblem:
     """One problem, where it stands.
@@ -28,7 +31,7 @@ class SourceProblem:
 
     kind: ProblemKind
     message: str
-    place: Place = Place()
+    place: Place = NOWHERE
     flow: str = ""
     step: str = ""
     field: str = ""

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow
-from dexnb.graph.source import written
 from dexnb.graph.still.attributes import derives
-from dexnb.graph.still.found import FoundFlow, Flows
-from dexnb.graph.still.machine import Exhausted, Machine
-from dexnb.graph.still.names import Module, Names
+from dexnb.graph.still.found import Flows, FoundFlow
+from dexnb.graph.still.machine import Machine
+from dexnb.graph.still.names import Module
 from dexnb.graph.still.neighbours import Neighbours, named
 from dexnb.graph.still.notebook import Cell, read_cells
 from dexnb.graph.still.problem import SourceProblem

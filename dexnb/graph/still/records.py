@@ -7,6 +7,7 @@ import dataclasses
 import enum
 import keyword
 import typing
+from contextlib import suppress
 from enum import Enum
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
@@ -40,7 +41,7 @@ class Records:
         if callee is typing.TypeVar and args and isinstance(args[0], str):
             bound = keywords.get("bound")
             known = None if bound is None or isinstance(bound, str) else _class(bound)
-            return typing.TypeVar(args[0], bound=known)  # type: ignore[misc]
+            return typing.TypeVar(args[0], bound=known)
         if isinstance(callee, Opaque):
             return callee.called()
         name = getattr(callee, "__qualname__", "")
@@ -83,12 +84,13 @@ class Records:
             each.arg == "total" and isinstance(each.value, ast.Constant) and not each.value.value
             for each in node.keywords
         )
+        tuple_: Any = NamedTuple
+        dict_: Any = TypedDict
         try:
-            made: Any
             if NamedTuple in bases:
-                made = NamedTuple(node.name, list(noted.items()))  # type: ignore[misc]
+                made = tuple_(node.name, list(noted.items()))
             else:
-                made = TypedDict(node.name, noted, total=total)  # type: ignore[operator]
+                made = dict_(node.name, noted, total=total)
         except _FAILS:
             return self._unknown(node, body)
         made.__module__ = body.names.module.name
@@ -107,14 +109,10 @@ class Records:
             default = body.names.values.get(name, dataclasses.MISSING)
             if default is not dataclasses.MISSING:
                 type.__setattr__(made, name, _default(default))
-        begin = vars(made).get("__init__")
-        try:
-            made = dataclasses.dataclass(
+        with suppress(*_FAILS):
+            dataclasses.dataclass(
                 init=False, repr=False, eq=False, match_args=False, kw_only=kw_only
             )(made)
-        except _FAILS:
-            return made
-        assert vars(made).get("__init__") is begin
         return made
 
     @staticmethod

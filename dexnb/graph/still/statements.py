@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from dexnb.graph.still.machine import Machine
 
 _CHANGERS = frozenset(
-    "append extend insert add update setdefault remove pop clear discard sort reverse".split()
+    {
+        *("append", "extend", "insert", "add", "update", "setdefault"),
+        *("remove", "pop", "clear", "discard", "sort", "reverse"),
+    }
 )
 _MOST_ROUNDS = 200
 _TYPE_CHECKING = "TYPE_CHECKING"
@@ -108,16 +111,20 @@ class Statements:
                     self.machine.classes.annotated(target.id, node, names)
                 if value is not None:
                     self.assign(target, self.machine.value(value, names), names)
-            case ast.AugAssign(target=ast.Name(id=name), op=sign, value=value):
-                read = ast.copy_location(ast.Name(name, ast.Load()), node)
-                grown = ast.copy_location(ast.BinOp(read, sign, value), node)
-                names.set(name, self.machine.value(grown, names))
-            case ast.AugAssign(target=target):
-                self.assign(target, Opaque(), names)
+            case ast.AugAssign():
+                self._grown(node, names)
             case ast.Delete(targets=targets):
                 for target in targets:
                     if isinstance(target, ast.Name):
                         names.forget(target.id)
+
+    def _grown(self, node: ast.AugAssign, names: Names) -> None:
+        if not isinstance(node.target, ast.Name):
+            self.assign(node.target, Opaque(), names)
+            return
+        read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+        grown = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+        names.set(node.target.id, self.machine.value(grown, names))
 
     def assign(self, target: ast.expr, value: Any, names: Names) -> None:
         """Bind a target to a value."""

@@ -27,7 +27,7 @@ def most_bytes(path: str) -> int:
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """Give a file's text, its line ends made `\\n`.
+    """Give a file's text, its line ends made those of Python.
 
     Raises:
         UnreadableText: It is no plain file, is too large, or is in an encoding that is not read.

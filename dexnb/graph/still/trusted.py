@@ -17,9 +17,12 @@ from typing import Any, Final
 from dexnb.graph.opaque import Opaque
 
 _STANDARD: Final = frozenset(
-    "abc anyio asyncio collections collections.abc contextlib dataclasses datetime enum functools "
-    "itertools json logging math operator os os.path pathlib random re time types typing uuid"
-    "".split()
+    {
+        *("abc", "anyio", "asyncio", "collections", "collections.abc", "contextlib"),
+        *("dataclasses", "datetime", "enum", "functools", "itertools", "json", "logging"),
+        *("math", "operator", "os", "os.path", "pathlib", "random", "re", "time", "types"),
+        *("typing", "uuid"),
+    }
 )
 _WITH_PARTS: Final = frozenset({"asyncio", "anyio", "json"})
 _DEXNB: Final = ("dexnb.flow", "dexnb.errors", "dexnb.clock", "dexnb.jobs", "dexnb.model")
@@ -27,8 +30,11 @@ _DEX: Final = "dex"
 """Dex's own module has the same authoring names."""
 
 _LATER: Final = frozenset(
-    "AsyncClient Client FlowInfo FlowResult Lab Run Runtime RuntimeOptions SearchFlowEntry "
-    "SearchFlowsPage Session StepCompletion StreamMessagesPage lab open".split()
+    {
+        *("AsyncClient", "Client", "FlowInfo", "FlowResult", "Lab", "Run", "Runtime"),
+        *("RuntimeOptions", "SearchFlowEntry", "SearchFlowsPage", "Session"),
+        *("StepCompletion", "StreamMessagesPage", "lab", "open"),
+    }
 )
 """Names of dexnb's root that lead to the engine and the Lab, which no definition needs."""
 
@@ -61,7 +67,12 @@ _BUILTINS: Final = frozenset(
     }
 )
 _METHODS: Final[dict[type, frozenset[str]]] = {
-    str: frozenset("lower upper strip lstrip rstrip title removeprefix removesuffix".split()),
+    str: frozenset(
+        {
+            *("lower", "upper", "strip", "lstrip", "rstrip", "title"),
+            *("removeprefix", "removesuffix"),
+        }
+    ),
     timedelta: frozenset({"total_seconds"}),
     dict: frozenset({"get", "values", "items", "keys", "copy"}),
     list: frozenset({"copy", "index", "count"}),

@@ -115,7 +115,7 @@ def _guard(function: Tree) -> ast.stmt:
     is guarded by a division that cannot be folded away.
     """
     nested = next(definitions(function.body), None)
-    place = {"lineno": function.lineno, "col_offset": function.col_offset}
+    place: Any = {"lineno": function.lineno, "col_offset": function.col_offset}
     never = ast.Constant(_NEVER_RAN, **place)
     if nested is None:
         return ast.Raise(exc=never, cause=None, **place)

@@ -158,6 +158,7 @@ def _check(value: Any) -> None:
 
 def _check_repetition(left: Any, right: Any) -> None:
     for many, times in ((left, right), (right, left)):
-        if isinstance(many, str | bytes | list | tuple):
-            if not isinstance(times, int) or len(many) * abs(times) > MOST_ITEMS:
-                raise TooMuch
+        if not isinstance(many, str | bytes | list | tuple):
+            continue
+        if not isinstance(times, int) or len(many) * abs(times) > MOST_ITEMS:
+            raise TooMuch

@@ -8,8 +8,8 @@ from dexnb.lint.facts.wording import words
 _PACKAGES = words("""
     MySQLdb boto3 botocore cx_Oracle docker ftplib googleapiclient imaplib kubernetes ldap3
     mysql oracledb paramiko pika pip polling polling2 poplib psycopg psycopg2 pymongo pymssql
-    pymysql pyodbc redis requests selenium smtplib snowflake sqlite3 suds twilio urllib
-    urllib3 xmlrpc zeep
+    pymysql pyodbc redis requests selenium smtplib snowflake sqlite3 suds twilio urllib3
+    xmlrpc zeep
 """)
 _ASYNC = ("asyncio", "aio", "Async", "async")
 _CALLS = frozenset(
@@ -35,7 +35,11 @@ _CALLS = frozenset(
         ("subprocess", "getoutput"),
         ("subprocess", "run"),
         ("subprocess", "wait"),
+        ("queue", "get"),
+        ("multiprocessing", "join"),
         ("time", "sleep"),
+        ("urllib", "urlopen"),
+        ("urllib", "urlretrieve"),
         ("dexnb", "sleep_blocking"),
         ("concurrent", "result"),
         ("threading", "join"),
@@ -44,13 +48,9 @@ _CALLS = frozenset(
     }
 )
 _CONNECTS = frozenset({"connect", "create_connection"})
-_HTTPX = words("""
-    delete get head options patch post put request send stream
-""")
+_HTTPX = words("delete get head options patch post put request send stream")
 _MAKES = words("""
-    Session client resource session cursor Client MongoClient Redis Row connect_ex register
-    adapters quote unquote quote_plus urlencode urlparse urljoin parse from_url
-    register_adapter row_factory get_waiter database_url Request exceptions
+    client cursor from_env from_url get_waiter register register_adapter resource session
 """)
 
 

@@ -28,7 +28,14 @@ LIMITS = frozenset(
         ("trio", "move_on_after"),
     }
 )
-OWN_LIMITS = ("timeout", "request_timeout", "timeout_s", "timeout_seconds", "timeout_sec", "deadline")
+OWN_LIMITS = (
+    "timeout",
+    "request_timeout",
+    "timeout_s",
+    "timeout_seconds",
+    "timeout_sec",
+    "deadline",
+)
 _HAVE_ONE = frozenset({"httpx"})
 """Packages whose clients have a timeout unless they are told to have none."""
 
@@ -45,11 +52,21 @@ def is_bounded(call: CallSpot, trail: Trail | None = None) -> Bounded:
     own = _of_arguments(call.call)
     if own is not None:
         return own
-    made = client_of(call.call.func, call.frame)
-    client = None if made is None else _of_arguments(made)
-    if client is not None:
-        return client
+    for made in makers_of(call):
+        own = _of_arguments(made)
+        if own is not None:
+            return own
     return "yes" if top_of(call.origin) in _HAVE_ONE else "no"
+
+
+def makers_of(call: CallSpot) -> Iterator[ast.Call]:
+    """Give the calls that made what a method is called of: a request, its session, and so on."""
+    made = _client(call.call.func, call.frame)
+    for _ in range(DEEPEST):
+        if made is None:
+            break
+        yield made
+        made = _client(made.func, call.frame)
 
 
 def limits_in(trail: Trail) -> Iterator[Around]:
@@ -97,7 +114,7 @@ def _is_none(expression: ast.expr | None) -> bool:
     return isinstance(expression, ast.Constant) and expression.value is None
 
 
-def client_of(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None:
+def _client(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None:
     """Give the call that made the client whose method is called, where the code shows it."""
     if depth > DEEPEST:
         return None
@@ -113,9 +130,9 @@ def client_of(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | No
                 if isinstance(given, ast.Call):
                     return given
                 again = ast.Attribute(given, "call", ast.Load())
-                return client_of(again, caller, depth + 1)
+                return _client(again, caller, depth + 1)
             return None
         case ast.Attribute(value=inner):
-            return client_of(inner, frame, depth + 1)
+            return _client(inner, frame, depth + 1)
         case _:
             return None

@@ -33,8 +33,6 @@ _UNITS = {
     each: timedelta(**{each: 1}).total_seconds()
     for each in ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 }
-_LARGEST = frozenset({"uniform", "randint", "triangular"})
-_PLAIN = frozenset({"abs", "ceil", "float", "floor", "int", "round"})
 _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: lambda left, right: left + right,
     ast.Sub: lambda left, right: left - right,
@@ -83,7 +81,7 @@ class Growing:
                 return self.of(inner, frame, now, depth + 1)
             case ast.IfExp(body=body, orelse=orelse):
                 return _any_of([self.of(each, frame, now, depth + 1) for each in (body, orelse)])
-            case ast.Name() | ast.Attribute() if (name := dotted(expression)):
+            case ast.Name() | ast.Attribute() if name := dotted(expression):
                 return self._name(expression, name, frame, now, depth)
             case ast.Call():
                 return self._call(expression, frame, now, depth)
@@ -114,14 +112,8 @@ class Growing:
                 pass
             case _:
                 return UNTOLD
-        if name in ("min", "max") and call.args:
-            return _least(given(call.args)) if name == "min" else _most(given(call.args))
-        if name in _PLAIN and call.args:
-            return given(call.args[:1])[0]
-        if name in _LARGEST and len(call.args) > 1:
-            return given(call.args)[1]
-        if name == "pow" and len(call.args) == 2:  # noqa: PLR2004 - base and exponent
-            return _combined(ast.Pow, *given(call.args))
+        if call.args and name in _PICKS:
+            return _PICKS[name](given(call.args))
         if name == "random" and not call.args:
             return Value(1.0)
         if name == "timedelta":
@@ -174,3 +166,20 @@ def _most(values: list[Value]) -> Value:
     if any(each.number is None for each in values):
         return UNTOLD
     return Value(max(each.number or 0.0 for each in values), all(each.exact for each in values))
+
+
+def _power(values: list[Value]) -> Value:
+    return _combined(ast.Pow, values[0], values[1]) if len(values) > 1 else UNTOLD
+
+
+def _upper(values: list[Value]) -> Value:
+    return values[1] if len(values) > 1 else UNTOLD
+
+
+_PICKS: dict[str, Callable[[list[Value]], Value]] = {
+    "min": _least,
+    "max": _most,
+    "pow": _power,
+    **dict.fromkeys(("uniform", "randint", "triangular"), _upper),
+    **dict.fromkeys(("abs", "ceil", "float", "floor", "int", "round"), lambda values: values[0]),
+}

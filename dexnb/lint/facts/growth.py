@@ -160,9 +160,7 @@ def _updates(name: str, poll: Poll, frames: Iterable[Frame]) -> list[Update]:
     """Give what a round changes of a variable; where it grows, what sets it back is left out."""
     bound = bound_inside(name, poll.node, poll.frame)
     made = [
-        Update(name, each)
-        for each in bound
-        if not each.effect and each.statement is not poll.node
+        Update(name, each) for each in bound if not each.effect and each.statement is not poll.node
     ]
     growing = [each for each in made if _is_of_itself(each, poll, frames)]
     return growing or made

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dexnb.graph.amounts import Amounts
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import bindings_of
-from dexnb.lint.facts.bounds import OWN_LIMITS, client_of, limits, limits_in
+from dexnb.lint.facts.bounds import OWN_LIMITS, limits, limits_in, makers_of
 from dexnb.lint.facts.origin import last_of, top_of
 from dexnb.lint.facts.spots import Around, CallSpot, Trail
 
@@ -91,10 +91,11 @@ def _limits(spot: CallSpot, trail: Trail) -> Iterator[tuple[ast.expr, Frame]]:
     if own is not None:
         yield own, spot.frame
         return
-    made = client_of(spot.call.func, spot.frame)
-    client = None if made is None else _given(made, -1, OWN_LIMITS)
-    if client is not None:
-        yield client, spot.frame
+    for made in makers_of(spot):
+        client = _given(made, -1, OWN_LIMITS)
+        if client is not None:
+            yield client, spot.frame
+            return
 
 
 def _made(around: Around) -> Iterator[ast.Call]:

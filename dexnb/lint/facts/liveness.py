@@ -10,6 +10,7 @@ from dexnb.lint.facts.kinds import is_context
 from dexnb.lint.facts.leaving import ways_without
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.nodes import within
+from dexnb.lint.facts.origin import top_of
 from dexnb.lint.facts.polls import Poll
 from dexnb.lint.facts.spots import CallKind, CallSpot
 
@@ -40,12 +41,15 @@ def liveness_of(method: MethodFacts, poll: Poll) -> Liveness:
 
 
 def may_show(spot: CallSpot) -> bool:
-    """Tell a call that is handed the context, and cannot be read."""
-    if spot.kind not in (CallKind.FOREIGN, CallKind.HIDDEN):
+    """Tell a call that is handed the context, or a method of it, and cannot be read."""
+    if spot.kind not in (CallKind.FOREIGN, CallKind.HIDDEN, CallKind.OWN):
+        return False
+    if top_of(spot.origin) == "dexnb":
         return False
     call = spot.call
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return any(is_context(each, spot.frame) for each in given)
+    names = (node for each in given for node in within(each) if isinstance(node, ast.Name))
+    return any(is_context(name, spot.frame) for name in names)
 
 
 class _Marked:

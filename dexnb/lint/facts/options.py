@@ -63,9 +63,7 @@ def is_hidden(step: StepSubject, *names: str) -> bool:
     """Tell whether the source hides an option of a Step, or what its options are at all."""
     own = {step.step.step_type, type(step.step.step).__name__}
     return any(
-        problem.kind == "cannot-tell"
-        and problem.step in own
-        and problem.field in (*names, _WHOLE)
+        problem.kind == "cannot-tell" and problem.step in own and problem.field in (*names, _WHOLE)
         for problem in step.of.problems
     )
 

@@ -9,6 +9,8 @@ from dexnb.graph.frames import Frame
 from dexnb.lint.facts.following import dotted_name
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
 from dexnb.lint.facts.spots import CallKind, CallSpot
+from dexnb.lint.facts.wording import words
+from dexnb.lint.facts.words import split
 
 _PACKAGES = {
     "backoff": frozenset({"on_exception", "on_predicate", "runtime"}),
@@ -22,6 +24,10 @@ _PACKAGES = {
     "waiting": frozenset({"wait"}),
 }
 _WAITER = "get_waiter"
+_ENDS = words("""
+    build complete completion deployment done execution exists finish finished job operation ready
+    result run running state status task termination
+""")
 _OPERATION = "begin_"
 
 
@@ -38,7 +44,7 @@ def poller_of(call: CallSpot) -> str:
         return "a waiter"
     if name in ("result", "wait") and f".{_OPERATION}" in f"{origin}.":
         return "a long running operation"
-    if name.startswith(("wait_until_", "wait_for_")):
+    if name.startswith(("wait_until_", "wait_for_")) and split(name) & _ENDS:
         return "a waiter"
     return ""
 

@@ -17,6 +17,8 @@ from dexnb.lint.facts.origin import last_of, origin_of
 from dexnb.lint.facts.words import words_in
 
 DEEPEST = 6
+NOTHING = "None"
+"""The word of a test for None, which says nothing of a state."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +89,8 @@ def _of_comparison(
     states, kinds = _states(right, frame)
     if not states:
         states, kinds = _states(left, frame)
+    if isinstance(right, ast.Constant) and right.value is None:
+        return Atom(test, frame, frozenset(), passed, words=frozenset({NOTHING}))
     if not states or not (equal or unequal):
         return Atom(test, frame, frozenset(), passed, words=words_in(test))
     return Atom(test, frame, states, passed == equal, kinds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from dexnb.flow.registry import RegisteredFlow, RegisteredStep
@@ -35,7 +35,7 @@ class FlowSubject:
     settings: LintSettings
     given: FlowGraph | None = None
     problems: tuple[SourceProblem, ...] = ()
-    place: Place = Place()
+    place: Place = field(default_factory=Place)
 
     @cached_property
     def graph(self) -> FlowGraph:

@@ -10,7 +10,7 @@ from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.pollers import poller_of
 from dexnb.lint.facts.polls import Poll
 from dexnb.lint.facts.spots import Around
-from dexnb.lint.facts.states import Atom, atoms_of, members
+from dexnb.lint.facts.states import NOTHING, Atom, atoms_of, members
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.facts.words import FAILURE, GOOD, PENDING, SUCCESS, split
 from dexnb.lint.rule import Remark, rule
@@ -66,6 +66,7 @@ def _asked(test: Around, method: MethodFacts) -> list[Atom]:
     """Take apart a test that comes from what was asked."""
     atoms = list(atoms_of(test.node, test.frame, passed=test.passed))
     case = isinstance(test.node, ast.match_case)
+    atoms = [atom for atom in atoms if NOTHING not in atom.words]
     return [atom for atom in atoms if case or _comes_from_asking(atom, method)]
 
 

@@ -50,9 +50,7 @@ def window_rule(step: StepSubject) -> Iterator[Remark]:
                 yield from _judge(step, poll, pauses, limits)
 
 
-def _judge(
-    step: StepSubject, poll: Poll, pauses: list[Pause], limits: Limits
-) -> Iterator[Remark]:
+def _judge(step: StepSubject, poll: Poll, pauses: list[Pause], limits: Limits) -> Iterator[Remark]:
     call = call_timeout(poll, limits)
     known = [pause for pause in pauses if pause.seconds is not None]
     longest = max(known, key=lambda pause: pause.seconds or 0.0, default=None)
@@ -79,8 +77,8 @@ def _broken(step: StepSubject, poll: Poll, pause: Pause, rule: Window) -> Remark
         hint = f"sleep at most {_text(rule.longest_interval)}, or give the Step a longer "
         hint += f"heartbeat_timeout: at least {_text(rule.smallest_heartbeat_timeout)}"
     else:
-        hint = f"give the Step a heartbeat_timeout of at least "
-        hint += f"{_text(rule.smallest_heartbeat_timeout)}"
+        hint = "give the Step a heartbeat_timeout of at least "
+        hint += _text(rule.smallest_heartbeat_timeout)
     return Remark(
         pause.spot.node,
         pause.spot.frame,

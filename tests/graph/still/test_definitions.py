@@ -6,40 +6,151 @@ from datetime import timedelta
 
 import pytest
 
-from dexnb.flow.options import StepOptions
 from dexnb.graph import read_source
 from dexnb.graph.still import FoundFlow
 from tests.graph.still.texts import END, HEAD, flow_in, options_of
 
 KNOWN = [
-    ("return StepOptions(heartbeat_timeout=timedelta(seconds=20))", "", 20),
-    ("return StepOptions(None, timedelta(seconds=20))", "", 20),
-    ("return StepOptions(heartbeat_timeout=BEAT)", "BEAT = timedelta(seconds=4) * 5", 20),
-    ("return StepOptions(heartbeat_timeout=2 * BEAT)", "BEAT = timedelta(minutes=1) / 6", 20),
-    ("return StepOptions(heartbeat_timeout=beat(4))", "def beat(n): return timedelta(seconds=5 * n)", 20),
-    ("return StepOptions(**GIVEN)", "GIVEN = {'heartbeat_timeout': timedelta(seconds=20)}", 20),
-    ("return StepOptions(heartbeat_timeout=TIMES['s'])", "TIMES = {'s': timedelta(seconds=20)}", 20),
-    ("return StepOptions(heartbeat_timeout=Times.BEAT)", "class Times:\n    BEAT = timedelta(seconds=20)", 20),
-    ("return StepOptions(heartbeat_timeout=timedelta(seconds=Times.BEAT.value))", "class Times(Enum):\n    BEAT = 20", 20),
-    ("seconds = 20\nreturn StepOptions(heartbeat_timeout=timedelta(seconds=seconds))", "", 20),
-    ("if DEBUG:\n    return None\nreturn StepOptions(heartbeat_timeout=timedelta(seconds=20))", "DEBUG = False", 20),
-    ("return StepOptions(heartbeat_timeout=timedelta(seconds=20 if FAST else 60))", "FAST = True", 20),
-    ("return replace(OPTIONS, heartbeat_timeout=timedelta(seconds=20))", "from dataclasses import replace\nOPTIONS = StepOptions()", 20),
-    ("return StepOptions(heartbeat_timeout=max(A, timedelta(seconds=20)))", "A = timedelta(seconds=5)", 20),
-    ("total = 0\nfor each in (5, 15):\n    total += each\nreturn StepOptions(heartbeat_timeout=timedelta(seconds=total))", "", 20),
-]  # fmt: skip
+    (
+        "return StepOptions(heartbeat_timeout=timedelta(seconds=20))",
+        "",
+        20,
+    ),
+    (
+        "return StepOptions(None, timedelta(seconds=20))",
+        "",
+        20,
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=BEAT)",
+        "BEAT = timedelta(seconds=4) * 5",
+        20,
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=2 * BEAT)",
+        "BEAT = timedelta(minutes=1) / 6",
+        20,
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=beat(4))",
+        "def beat(n): return timedelta(seconds=5 * n)",
+        20,
+    ),
+    (
+        "return StepOptions(**GIVEN)",
+        "GIVEN = {'heartbeat_timeout': timedelta(seconds=20)}",
+        20,
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=TIMES['s'])",
+        "TIMES = {'s': timedelta(seconds=20)}",
+        20,
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=Times.BEAT)",
+        "class Times:\n    BEAT = timedelta(seconds=20)",
+        20,
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=timedelta(seconds=Times.BEAT.value))",
+        "class Times(Enum):\n    BEAT = 20",
+        20,
+    ),
+    (
+        "seconds = 20\nreturn StepOptions(heartbeat_timeout=timedelta(seconds=seconds))",
+        "",
+        20,
+    ),
+    (
+        "if DEBUG:\n    return None\nreturn StepOptions(heartbeat_timeout=timedelta(seconds=20))",
+        "DEBUG = False",
+        20,
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=timedelta(seconds=20 if FAST else 60))",
+        "FAST = True",
+        20,
+    ),
+    (
+        "return replace(OPTIONS, heartbeat_timeout=timedelta(seconds=20))",
+        "from dataclasses import replace\nOPTIONS = StepOptions()",
+        20,
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=max(A, timedelta(seconds=20)))",
+        "A = timedelta(seconds=5)",
+        20,
+    ),
+    (
+        (
+            "total = 0\n"
+            "for each in (5, 15):\n"
+            "    total += each\n"
+            "return StepOptions(heartbeat_timeout=timedelta(seconds=total))"
+        ),
+        "",
+        20,
+    ),
+]
 HIDDEN = [
-    ("return StepOptions(heartbeat_timeout=timedelta(seconds=N))", "from nowhere import N"),
-    ("return StepOptions(heartbeat_timeout=timedelta(seconds=int(os.environ['N'])))", "import os"),
-    ("return StepOptions(heartbeat_timeout=BEAT if asked() else BEAT * 2)", "BEAT = timedelta(seconds=9)\nfrom nowhere import asked"),
-    ("import random\nreturn StepOptions(heartbeat_timeout=timedelta(seconds=random.random()))", ""),
-    ("return StepOptions(heartbeat_timeout=self.beat)", ""),
-    ("if asked():\n    return StepOptions(heartbeat_timeout=timedelta(seconds=20))\nreturn None", "from nowhere import asked"),
-    ("beat = timedelta(seconds=20)\nif asked():\n    beat *= 2\nreturn StepOptions(heartbeat_timeout=beat)", "from nowhere import asked"),
-    ("beat = 1\nwhile asked():\n    beat += 1\nreturn StepOptions(heartbeat_timeout=timedelta(seconds=beat))", "from nowhere import asked"),
-    ("beat = 1\nfor each in (1, 2):\n    if asked():\n        break\n    beat += each\nreturn StepOptions(heartbeat_timeout=timedelta(seconds=beat))", "from nowhere import asked"),
-    ("return StepOptions(heartbeat_timeout=timedelta(seconds=sum(TIMES)))", "TIMES = [1]\nimport nowhere\nnowhere.change(TIMES)\nTIMES.insert(0, 2)"),
-]  # fmt: skip
+    (
+        "return StepOptions(heartbeat_timeout=timedelta(seconds=N))",
+        "from nowhere import N",
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=timedelta(seconds=int(os.environ['N'])))",
+        "import os",
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=BEAT if asked() else BEAT * 2)",
+        "BEAT = timedelta(seconds=9)\nfrom nowhere import asked",
+    ),
+    (
+        "import random\nreturn StepOptions(heartbeat_timeout=timedelta(seconds=random.random()))",
+        "",
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=self.beat)",
+        "",
+    ),
+    (
+        "if asked():\n    return StepOptions(heartbeat_timeout=timedelta(seconds=20))\nreturn None",
+        "from nowhere import asked",
+    ),
+    (
+        (
+            "beat = timedelta(seconds=20)\n"
+            "if asked():\n"
+            "    beat *= 2\n"
+            "return StepOptions(heartbeat_timeout=beat)"
+        ),
+        "from nowhere import asked",
+    ),
+    (
+        (
+            "beat = 1\n"
+            "while asked():\n"
+            "    beat += 1\n"
+            "return StepOptions(heartbeat_timeout=timedelta(seconds=beat))"
+        ),
+        "from nowhere import asked",
+    ),
+    (
+        (
+            "beat = 1\n"
+            "for each in (1, 2):\n"
+            "    if asked():\n"
+            "        break\n"
+            "    beat += each\n"
+            "return StepOptions(heartbeat_timeout=timedelta(seconds=beat))"
+        ),
+        "from nowhere import asked",
+    ),
+    (
+        "return StepOptions(heartbeat_timeout=timedelta(seconds=sum(TIMES)))",
+        "TIMES = [1]\nimport nowhere\nnowhere.change(TIMES)\nTIMES.insert(0, 2)",
+    ),
+]
 
 
 def heartbeat(found: FoundFlow) -> float:
@@ -98,7 +209,12 @@ STEPS = [
     "return StepList.start_step(A()).other_steps(*[B(), C()])",
     "others = [B()]\nothers.append(C())\nreturn StepList.start_step(A()).other_steps(*others)",
     "return StepList.start_step(A()).other_steps(*(step() for step in (B, C)))",
-    "steps = StepList.start_step(A())\nfor kind in KINDS:\n    steps = steps.other_steps(kind())\nreturn steps",
+    (
+        "steps = StepList.start_step(A())\n"
+        "for kind in KINDS:\n"
+        "    steps = steps.other_steps(kind())\n"
+        "return steps"
+    ),
     "first, *rest = A(), B(), C()\nreturn StepList.start_step(A()).other_steps(B(), C())",
     "return steps_of(A, *KINDS)",
     "return super().get_steps().other_steps(B(), C())",
@@ -117,11 +233,32 @@ def test_steps_are_worked_out(body: str) -> None:
 
 
 UNSURE = [
-    ("if asked():\n    return StepList.start_step(A()).other_steps(B())\nreturn StepList.start_step(A()).other_steps(C())", {"A", "B", "C"}),
-    ("return StepList.start_step(A()).other_steps(*(each() for each in asked()), B())", {"A", "B"}),
-    ("steps = [A()]\nif asked():\n    steps.append(B())\nreturn StepList.start_step(C()).other_steps(*steps)", {"A", "B", "C"}),
-    ("return asked(A(), B())", {"A", "B"}),
-]  # fmt: skip
+    (
+        (
+            "if asked():\n"
+            "    return StepList.start_step(A()).other_steps(B())\n"
+            "return StepList.start_step(A()).other_steps(C())"
+        ),
+        {"A", "B", "C"},
+    ),
+    (
+        "return StepList.start_step(A()).other_steps(*(each() for each in asked()), B())",
+        {"A", "B"},
+    ),
+    (
+        (
+            "steps = [A()]\n"
+            "if asked():\n"
+            "    steps.append(B())\n"
+            "return StepList.start_step(C()).other_steps(*steps)"
+        ),
+        {"A", "B", "C"},
+    ),
+    (
+        "return asked(A(), B())",
+        {"A", "B"},
+    ),
+]
 
 
 @pytest.mark.parametrize(("body", "steps"), UNSURE)

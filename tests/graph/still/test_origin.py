@@ -92,13 +92,13 @@ class F(Flow[int]):
 
 def _origins(frame: Frame, lines: list[str]) -> dict[str, str]:
     """Give the origin of the call that begins each line with a comment."""
-    found = {}
+    found: dict[str, str] = {}
     for call in frame.calls():
         line = lines[call.lineno - 1]
         code, _, comment = line.partition("  #")
         if comment or line.endswith("  #"):
             starts = code.strip().startswith(ast.unparse(call).split("(")[0].split(".")[0])
-            if call.col_offset == len(code) - len(code.lstrip()) and starts or "(await" in line:
+            if (call.col_offset == len(code) - len(code.lstrip()) and starts) or "(await" in line:
                 found.setdefault(line.strip(), origin_of(call.func, frame))
     return found
 

@@ -125,7 +125,9 @@ def test_a_text_says_the_same() -> None:
 def test_what_is_no_flow_is_refused() -> None:
     """A class in place of its instance is the caller's mistake and no finding."""
     flow: Any = Wrong
-    with pytest.raises(FlowDefinitionError, match=r"give an instance of a Flow subclass: Wrong\(\)"):
+    with pytest.raises(
+        FlowDefinitionError, match=r"give an instance of a Flow subclass: Wrong\(\)"
+    ):
         lint_flow(flow)
 
 

@@ -15,6 +15,7 @@ from dexnb.lint import LintSettings, lint_flow, lint_paths
 from dexnb.model.finding import Finding
 from tests.lint.texts import poll, said
 
+
 def window(text: str, settings: LintSettings | None = None) -> list[Finding]:
     """Give the findings of this rule."""
     return said(text, {"DX201"}, settings)
