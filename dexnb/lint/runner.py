@@ -27,8 +27,9 @@ def lint_flow(
         FlowDefinitionError: It is no Flow. One that cannot be registered has findings that say so.
     """
     told = settings or LintSettings()
-    if isinstance(flow, Flow):
-        registered, wrong = look_at_flow(flow, minimum_heartbeat=0)
+    given: Any = flow
+    if isinstance(given, Flow):
+        registered, wrong = look_at_flow(given, minimum_heartbeat=0)
         problems = tuple(problem_of(each, registered) for each in wrong)
         return in_order(ask(FlowSubject(registered, told, problems=problems)))
     registered = flow if isinstance(flow, RegisteredFlow) else read_flow(flow, minimum_heartbeat=0)

@@ -9,8 +9,7 @@ from enum import Enum
 from typing import Any
 
 from dexnb.graph.alternatives import Alternatives, Leaf
-from dexnb.graph.frames import Frame
-from dexnb.graph.movements import argument
+from dexnb.graph.frames import Frame, argument
 from dexnb.graph.scope import UNKNOWN
 from dexnb.lint.facts.following import dotted_name
 from dexnb.lint.facts.liveness import may_show

@@ -74,8 +74,9 @@ def _of_resource(flow: FlowSubject, node_id: str) -> tuple[ast.AST, Frame] | Non
     wanted = {**kept.attributes, **kept.channels, **kept.streams}.get(name)
     for each in reachable(frame):
         for node in ast.walk(each.tree):
-            named = isinstance(node, ast.Name | ast.Attribute)
-            if named and wanted is not None and each.scope.look(node) is wanted:
+            if not isinstance(node, ast.Name | ast.Attribute) or wanted is None:
+                continue
+            if each.scope.look(node) is wanted:
                 return node, each
     return frame.tree, frame
 

@@ -126,7 +126,8 @@ def _says(call: ast.Call) -> bool:
 def _given(call: ast.Call, at: int, names: Iterable[str]) -> ast.expr | None:
     """Give an argument by its names, or by its place where that is not below 0."""
     for keyword in call.keywords:
-        if keyword.arg in names or (at < 0 and (keyword.arg or "").endswith("_timeout")):
+        name = keyword.arg or ""
+        if name in names or (at < 0 and name.endswith("_timeout")):
             return keyword.value
     return call.args[at] if 0 <= at < len(call.args) else None
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from dexnb.flow.options import RetryPolicy, StepOptions
-from dexnb.graph.frames import Frame
-from dexnb.graph.movements import argument
+from dexnb.graph.frames import Frame, argument
 from dexnb.lint.facts.step import StepSubject
 
 _NAMES = {kind: tuple(each.name for each in fields(kind)) for kind in (StepOptions, RetryPolicy)}
@@ -55,8 +54,8 @@ def place_of_options(step: StepSubject, *names: str) -> tuple[ast.AST, Frame] | 
     for call, frame in step.option_calls():
         if frame.scope.look(call.func) is StepOptions:
             return call, frame
-    frame = step.options or (None if step.execute is None else step.execute.frame)
-    return None if frame is None else (frame.tree, frame)
+    method = step.options or (None if step.execute is None else step.execute.frame)
+    return None if method is None else (method.tree, method)
 
 
 def is_hidden(step: StepSubject, *names: str) -> bool:

@@ -41,8 +41,13 @@ def backoff_outgrows_window(step: StepSubject) -> Iterator[Remark]:
             if found is not None:
                 message, hint, told = found
                 told = told and poll.is_poll == "yes" and not hides_heartbeat(step)
-                verdict = "found" if told else "cannot tell"
-                yield Remark(pause.node, pause.frame, message, hint, verdict=verdict)
+                yield Remark(
+                    pause.node,
+                    pause.frame,
+                    message,
+                    hint,
+                    verdict="found" if told else "cannot tell",
+                )
 
 
 def _judge(

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from dexnb.graph.frames import Frame
-from dexnb.graph.movements import argument
+from dexnb.graph.frames import Frame, argument
 from dexnb.lint.facts.goes import timers_of
 from dexnb.lint.facts.limits import Limits
 from dexnb.lint.facts.options import options_in, place_of_options

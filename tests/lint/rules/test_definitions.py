@@ -38,7 +38,7 @@ class Begin(Step[str]):
         """Decide."""
         USED.set(context, input)
         if input:
-            return self.onward(OTHER.get(context))
+            return self.onward(OTHER.get(context) or input)
         return graceful_complete()
 
     def onward(self, text: str) -> StepDecision:
