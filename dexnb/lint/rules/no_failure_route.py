@@ -19,7 +19,7 @@ def no_failure_route(step: StepSubject) -> Iterator[Remark]:
     What:
         A Step that polls has no on_execute_failure_proceed_to, neither in its own options nor in
         those that a decision gives it. A Step that is itself the recovery of another is the last
-        resort and is fine.
+        resort and is fine. What follows a wait_for that fails, wait_for_failure says.
 
     Why:
         When no retry is left the Flow fails, with the text of the last error: fine where FAIL is
@@ -36,7 +36,7 @@ def no_failure_route(step: StepSubject) -> Iterator[Remark]:
                     error = context.recovery_error
                     return force_fail(f"{input} took too long: {error.error_type}")
     """
-    polls = [poll for _, poll in step.polls]
+    polls = [poll for method, poll in step.polls if method.name == "execute"]
     if not polls or step.step.step_type == TIMEOUT_STEP_TYPE or _is_routed(step):
         return
     hidden = is_hidden(step, "recovery")

@@ -36,7 +36,8 @@ def wait_bounds_differ(step: StepSubject) -> Iterator[Remark]:
                 execute_retry=RetryPolicy(total_duration=MAX_WAIT),
             )
     """
-    node, polls = step.node, [poll for _, poll in step.polls]
+    polls = [poll for method, poll in step.polls if method.name == "execute"]
+    node = step.node
     settings = step.step.settings
     if node is None or not polls or settings.retry.maximum_attempts == 1:
         return

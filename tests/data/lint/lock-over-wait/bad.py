@@ -38,7 +38,7 @@ class AwaitFoal(Step[str]):
 
 class AwaitFarrier(Step[str]):
     def get_step_options(self) -> StepOptions:
-        return StepOptions(wait_for_lock_attributes=(STALL.lock(),))  # expect: DX207
+        return StepOptions(wait_for_lock_attributes=(STALL.lock(),))
 
     async def wait_for(self, context: AsyncContext, input: str) -> Wait:
         while not (await Stables().farrier(input, timeout=5)).there:  # expect: DX203 DX310
