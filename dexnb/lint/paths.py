@@ -13,9 +13,11 @@ from dexnb.graph.still.unit import Unit
 from dexnb.lint.facts.step import FlowSubject
 from dexnb.lint.ignores import read_ignores
 from dexnb.lint.registry import NOT_PARSED, known_names
+from dexnb.lint.rules.hidden_definition import hidden_definition
+from dexnb.lint.rules.invalid_definition import invalid_definition
 from dexnb.lint.runner import ask, in_order
 from dexnb.lint.settings import LintSettings
-from dexnb.model.finding import Finding, Place
+from dexnb.model.finding import Finding, Place, Verdict
 
 SUFFIXES = (".py", ".ipynb")
 _SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "build", "dist", "venv"})
@@ -29,7 +31,7 @@ class LintReport:
         findings: By place and code, each once.
         files: The files that were read, as they were named.
         flows: The Flows that they define, by type.
-        problems: What keeps Flows from being read wholly, and cells of other languages.
+        problems: Cells of other languages; what else keeps Flows from being read is a finding.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -59,7 +61,7 @@ def lint_paths(
         reading = reader.read(file)
         findings += lint_reading(reading, told)
         flows += [flow.registered.flow_type for flow in reading.flows]
-        problems += [each for each in reading.problems if each.kind != "not-parsed"]
+        problems += [each for each in reading.problems if each.kind == "skipped"]
     return LintReport(tuple(in_order(findings)), files, tuple(flows), tuple(problems))
 
 
@@ -84,7 +86,9 @@ def lint_reading(reading: SourceReading, settings: LintSettings) -> list[Finding
     for unit in reading.units:
         found += _unknown(unit)
     for flow in reading.flows:
-        found += ask(FlowSubject(flow.registered, settings, flow.graph))
+        subject = FlowSubject(flow.registered, settings, flow.graph, flow.problems, flow.place)
+        found += ask(subject)
+    found += of_no_flow(reading)
     own = {(unit.path, unit.cell): unit.text for unit in reading.units}
     return [each for each in found if settings.asks(each.code, each.name) and _is_said(each, own)]
 
@@ -101,6 +105,25 @@ def files_of(path: Path) -> Iterator[Path]:
             yield from files_of(each)
         elif each.suffix in SUFFIXES and each.is_file():
             yield each
+
+
+def of_no_flow(reading: SourceReading) -> Iterator[Finding]:
+    """Report the problems that belong to no Flow that was found: they may have hidden one."""
+    told = {each for flow in reading.flows for each in flow.problems}
+    kinds = {"cannot-tell": hidden_definition, "definition": invalid_definition}
+    for problem in reading.problems:
+        rule = kinds.get(problem.kind)
+        if rule is not None and problem not in told:
+            verdict: Verdict = "found" if problem.kind == "definition" else "cannot tell"
+            yield Finding(
+                rule.code,
+                rule.name,
+                rule.severity,
+                problem.message,
+                place=problem.place,
+                flow=problem.flow,
+                verdict=verdict,
+            )
 
 
 def _fails(problem: SourceProblem) -> bool:

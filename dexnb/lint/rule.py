@@ -33,6 +33,7 @@ class Remark:
         severity: How much it matters, where not as much as the rule says.
         fix: Edits that are safe to apply.
         place: Where, for what is in no function.
+        node_id: The graph's node that carries its badge, where it is not the Step's own.
     """
 
     node: ast.AST | None
@@ -43,6 +44,7 @@ class Remark:
     severity: FindingSeverity | None = None
     fix: Fix | None = None
     place: Place = field(default_factory=Place)
+    node_id: str = ""
 
 
 Check = Callable[[Any], Iterator[Remark]]
@@ -92,7 +94,7 @@ class Rule:
                 remark.hint,
                 place,
                 flow.flow_type,
-                node_id,
+                remark.node_id or node_id,
                 remark.verdict,
                 remark.fix,
             )

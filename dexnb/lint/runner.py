@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dexnb.flow.flow import Flow
-from dexnb.flow.registry import RegisteredFlow, read_flow
+from dexnb.flow.registry import RegisteredFlow, look_at_flow, read_flow
+from dexnb.lint.facts.problems import problem_of
 from dexnb.lint.facts.step import FlowSubject
 from dexnb.lint.registry import rules
 from dexnb.lint.settings import LintSettings
@@ -23,9 +24,14 @@ def lint_flow(
         settings: What the linter is told; defaults without it.
 
     Raises:
-        FlowDefinitionError: The Flow cannot be registered; lists every problem.
+        FlowDefinitionError: It is no Flow. One that cannot be registered has findings that say so.
     """
     told = settings or LintSettings()
+    given: Any = flow
+    if isinstance(given, Flow):
+        registered, wrong = look_at_flow(given, minimum_heartbeat=0)
+        problems = tuple(problem_of(each, registered) for each in wrong)
+        return in_order(ask(FlowSubject(registered, told, problems=problems)))
     registered = flow if isinstance(flow, RegisteredFlow) else read_flow(flow, minimum_heartbeat=0)
     return in_order(ask(FlowSubject(registered, told)))
 

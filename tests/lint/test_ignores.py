@@ -37,9 +37,10 @@ class Waiting(Flow[str]):
     def get_steps(self) -> StepList[str]:
         return StepList.start_step(Wait(Source()))
 '''
-LOOP, CALL = 16, 17
+LOOP, CALL, SLEEP = 16, 17, 22
 PLACES = {"top": "", "loop": "", "first": "", "last": ""}
-ALL: Marks = [(LOOP, "DX103"), (LOOP, "DX203"), (CALL, "DX104")]
+ROUTE, ROUND = (LOOP, "DX207"), (SLEEP, "DX201?")
+ALL: Marks = [(LOOP, "DX103"), (LOOP, "DX203"), (CALL, "DX104"), ROUTE, ROUND]
 
 
 def found(**comments: str) -> Marks:
@@ -56,12 +57,12 @@ def test_without_a_comment_all_is_said() -> None:
 @pytest.mark.parametrize(
     ("place", "comment", "left"),
     [
-        ("loop", "ignore[DX103]", [(CALL, "DX104"), (LOOP, "DX203")]),
-        ("loop", "ignore[silent-loop, DX203]", [(CALL, "DX104")]),
-        ("loop", "ignore", [(CALL, "DX104")]),
-        ("first", "ignore[unbounded-call]", [(LOOP, "DX103"), (LOOP, "DX203")]),
+        ("loop", "ignore[DX103]", [(CALL, "DX104"), (LOOP, "DX203"), ROUTE, ROUND]),
+        ("loop", "ignore[silent-loop, DX203]", [(CALL, "DX104"), ROUTE, ROUND]),
+        ("loop", "ignore", [(CALL, "DX104"), ROUND]),
+        ("first", "ignore[unbounded-call]", [(LOOP, "DX103"), (LOOP, "DX203"), ROUTE, ROUND]),
         ("first", "ignore[DX103]", ALL),
-        ("top", "ignore[DX103, unbounded-call]", [(LOOP, "DX203")]),
+        ("top", "ignore[DX103, unbounded-call]", [(LOOP, "DX203"), ROUTE, ROUND]),
         ("top", "ignore", []),
     ],
 )

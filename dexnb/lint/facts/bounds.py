@@ -28,7 +28,14 @@ LIMITS = frozenset(
         ("trio", "move_on_after"),
     }
 )
-_OWN = ("timeout", "request_timeout", "timeout_s", "timeout_seconds", "timeout_sec", "deadline")
+OWN_LIMITS = (
+    "timeout",
+    "request_timeout",
+    "timeout_s",
+    "timeout_seconds",
+    "timeout_sec",
+    "deadline",
+)
 _HAVE_ONE = frozenset({"httpx"})
 """Packages whose clients have a timeout unless they are told to have none."""
 
@@ -45,11 +52,21 @@ def is_bounded(call: CallSpot, trail: Trail | None = None) -> Bounded:
     own = _of_arguments(call.call)
     if own is not None:
         return own
-    made = _client(call.call.func, call.frame)
-    client = None if made is None else _of_arguments(made)
-    if client is not None:
-        return client
+    for made in makers_of(call):
+        own = _of_arguments(made)
+        if own is not None:
+            return own
     return "yes" if top_of(call.origin) in _HAVE_ONE else "no"
+
+
+def makers_of(call: CallSpot) -> Iterator[ast.Call]:
+    """Give the calls that made what a method is called of: a request, its session, and so on."""
+    made = _client(call.call.func, call.frame)
+    for _ in range(DEEPEST):
+        if made is None:
+            break
+        yield made
+        made = _client(made.func, call.frame)
 
 
 def limits_in(trail: Trail) -> Iterator[Around]:
@@ -88,7 +105,7 @@ def _argument(call: ast.Call, at: int, name: str) -> ast.expr | None:
 
 def _of_arguments(call: ast.Call) -> Bounded | None:
     for keyword in call.keywords:
-        if keyword.arg in _OWN or (keyword.arg or "").endswith("_timeout"):
+        if keyword.arg in OWN_LIMITS or (keyword.arg or "").endswith("_timeout"):
             return "no" if _is_none(keyword.value) else "yes"
     return "cannot tell" if any(each.arg is None for each in call.keywords) else None
 

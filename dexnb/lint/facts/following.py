@@ -11,6 +11,7 @@ from typing import Any
 from dexnb.graph.frames import DEEPEST, Frame, read_frame
 from dexnb.graph.scope import UNKNOWN, attribute_of
 from dexnb.graph.source import is_users, plain_function
+from dexnb.lint.facts.bindings import bindings_of
 from dexnb.lint.facts.origin import last_of, origin_of
 
 _INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
@@ -30,12 +31,14 @@ def threaded(call: ast.Call, frame: Frame) -> ast.Call | None:
         return None
     function: ast.expr = call.args[at]
     arguments = call.args[at + 1 :]
+    keywords = call.keywords
     if isinstance(function, ast.Call) and last_of(origin_of(function.func, frame)) == "partial":
         arguments = [*function.args[1:], *arguments]
+        keywords = [*function.keywords, *keywords]
         function = function.args[0]
     if isinstance(function, ast.Lambda) and isinstance(function.body, ast.Call):
         return function.body
-    return ast.copy_location(ast.Call(function, arguments, call.keywords), call)
+    return ast.copy_location(ast.Call(function, arguments, keywords), call)
 
 
 def dotted_name(expression: ast.expr) -> str:
@@ -56,18 +59,19 @@ def follow(call: ast.Call, frame: Frame) -> Frame | None:
     if not isinstance(call.func, ast.Attribute) or frame.depth >= DEEPEST:
         return helper
     base = frame.scope.look(call.func.value)
-    plain = base is UNKNOWN or isinstance(base, type | ModuleType) or base is frame.scope.owner
-    if plain or helper is None:
+    if base is UNKNOWN:
+        return helper or _method(call, call.func.attr, frame)
+    if helper is None or isinstance(base, type | ModuleType) or base is frame.scope.owner:
         return helper
-    return _method(call, base, call.func.attr, frame) or helper
+    return _method(call, call.func.attr, frame) or helper
 
 
-def _method(call: ast.Call, base: Any, name: str, frame: Frame) -> Frame | None:
+def _method(call: ast.Call, name: str, frame: Frame) -> Frame | None:
     """Read a method of another object of the user's, as one that is bound to that object."""
-    function = attribute_of(base, name)
-    if not isinstance(function, FunctionType) or _is_installed(function):
+    function, owner = _method_of(call, name, frame)
+    if function is None:
         return None
-    made = read_frame(function, base, frame.depth + 1, fixed=True)
+    made = read_frame(function, owner, frame.depth + 1, fixed=True)
     if made is None:
         return None
     names = [each.arg for each in (*made.tree.args.posonlyargs, *made.tree.args.args)][1:]
@@ -85,7 +89,40 @@ def is_hidden(call: ast.Call, frame: Frame) -> bool:
     """Tell a call of the user's own code that is not read: too deep, or without a source."""
     callee, _ = frame.callee(call.func)
     function = plain_function(callee)
+    if function is None and isinstance(call.func, ast.Attribute):
+        function, _ = _method_of(call, call.func.attr, frame)
     return function is not None and is_users(function) and not _is_installed(function)
+
+
+def _method_of(call: ast.Call, name: str, frame: Frame) -> tuple[FunctionType | None, Any]:
+    """Give the method of an object, and the object where it is known and not its class alone."""
+    if not isinstance(call.func, ast.Attribute):
+        return None, None
+    base = frame.scope.look(call.func.value)
+    owner = None if base is UNKNOWN else base
+    if base is UNKNOWN:
+        base = _class_of(call.func.value, frame)
+    function = None if base is None else attribute_of(base, name)
+    if not isinstance(function, FunctionType) or not is_users(function) or _is_installed(function):
+        return None, None
+    return function, owner
+
+
+def _class_of(expression: ast.expr, frame: Frame) -> type | None:
+    """Give the class of an object that is made in the function, or handed to it."""
+    if not isinstance(expression, ast.Name):
+        return None
+    bound = [each for each in bindings_of(frame).of(expression.id) if not each.effect]
+    if bound:
+        made = bound[0].value
+        made = made.value if isinstance(made, ast.Await) else made
+        class_ = frame.scope.look(made.func) if isinstance(made, ast.Call) else None
+    elif expression.id in frame.arguments:
+        given, caller = frame.arguments[expression.id]
+        return _class_of(given, caller)
+    else:
+        class_ = None
+    return class_ if isinstance(class_, type) else None
 
 
 def _is_installed(function: FunctionType) -> bool:

@@ -161,6 +161,13 @@ def _makes(origin: str) -> bool:
     return not origin.endswith("()") and last_of(origin).lstrip("_")[:1].isupper()
 
 
+def _makes_foreign(origin: str) -> bool:
+    """Tell the call of a class that is neither Python's nor dexnb's."""
+    top = top_of(origin)
+    own = top in _STDLIB or top in _LOGS or top in _BARS or top in ("builtins", "dexnb")
+    return bool(top) and not own and _makes(origin)
+
+
 def _is_root_foreign(function: ast.expr, frame: Frame) -> bool:
     """Tell whether a method is of an object that foreign code has given."""
     root = function
@@ -194,7 +201,7 @@ def _from_foreign(value: ast.expr, frame: Frame, depth: int) -> bool:
     for node in ast.walk(value):
         if isinstance(node, ast.Call):
             origin = origin_of(node.func, frame)
-            if _is_foreign(node.func, frame, origin) if depth < DEEPEST else True:
+            if depth >= DEEPEST or _makes_foreign(origin) or _is_foreign(node.func, frame, origin):
                 return True
         if isinstance(node, ast.Attribute) and dotted(node).startswith("self."):
             return True

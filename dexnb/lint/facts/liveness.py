@@ -35,12 +35,12 @@ def liveness_of(method: MethodFacts, poll: Poll) -> Liveness:
         head = poll.node.test if isinstance(poll.node, ast.While) else None
         silent = frozenset() if head and marked(head) else ways_without(body, marked)
         return "sometimes" if silent & {"falls", "continues"} else "always"
-    if any(_may_show(spot) for spot in method.spots.calls):
+    if any(may_show(spot) for spot in method.spots.calls):
         return "cannot tell"
     return "never"
 
 
-def _may_show(spot: CallSpot) -> bool:
+def may_show(spot: CallSpot) -> bool:
     """Tell a call that is handed the context, or a method of it, and cannot be read."""
     if spot.kind not in (CallKind.FOREIGN, CallKind.HIDDEN, CallKind.OWN):
         return False

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from dexnb.flow.registry import RegisteredFlow, RegisteredStep
 from dexnb.flow.timeout_step import TIMEOUT_STEP_TYPE
 from dexnb.graph.frames import Frame, reachable
 from dexnb.graph.read import frame_of, read_graph
+from dexnb.graph.still.problem import SourceProblem
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.polls import Poll
 from dexnb.lint.settings import LintSettings
+from dexnb.model.finding import Place
 from dexnb.model.flow_graph import FlowGraph, Node
 
 
@@ -25,11 +27,15 @@ class FlowSubject:
         flow: It, as a registry keeps it.
         settings: What the linter was told.
         given: Its graph, where it has been read already.
+        problems: What cannot hold in its definition, and what could not be told of it.
+        place: Where its class begins, where that is known.
     """
 
     flow: RegisteredFlow
     settings: LintSettings
     given: FlowGraph | None = None
+    problems: tuple[SourceProblem, ...] = ()
+    place: Place = field(default_factory=Place)
 
     @cached_property
     def graph(self) -> FlowGraph:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dexnb.graph.redact import code_text
 from dexnb.lint.facts.blocking import is_blocking
-from dexnb.lint.facts.bounds import is_bounded
+from dexnb.lint.facts.bounds import is_bounded, makers_of
 from dexnb.lint.facts.kinds import OUTSIDE
 from dexnb.lint.facts.origin import top_of
 from dexnb.lint.facts.spots import CallKind, CallSpot
@@ -35,7 +35,10 @@ def unbounded_call(step: StepSubject) -> Iterator[Remark]:
     """
     for method in step.methods:
         loops = {poll.loop.loop: poll for poll in method.polls}
+        going_out = {call.node for call in method.calls(CallKind.FOREIGN) if call.awaited}
         for call in method.calls(CallKind.FOREIGN, CallKind.HIDDEN):
+            if any(made in going_out for made in makers_of(call)):
+                continue  # it reads the answer to a call that is judged itself
             around = [each for each in call.around if each.kind == "loop"]
             if around and around[-1] not in loops:
                 continue

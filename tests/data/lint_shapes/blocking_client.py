@@ -27,14 +27,14 @@ class Solve(Step[str]):
         self._solver = solver
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(minutes=10))
+        return StepOptions(execute_method_timeout=timedelta(minutes=10))  # expect: DX202 DX207
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         job = self._solver.start(input)
         status = self._solver.status(job)
         while status == "running":  # expect: DX308?
             await asyncio.sleep(0.1)
-            await context.heartbeat(status)
+            await context.heartbeat(status)  # expect: DX304
             status = self._solver.status(job)
         return graceful_complete(status)
 

@@ -12,7 +12,7 @@ class AwaitLoad(Step[str]):
 
     def execute(self, context: Context, input: str) -> StepDecision:
         loading = True
-        while loading:  # expect: DX103 DX203 DX309
+        while loading:  # expect: DX103 DX203 DX207 DX309
             row = self._warehouse.query(f"select count(*) from {input}", timeout=30).fetchone()
             if row[0] > 0:
                 loading = False

@@ -17,7 +17,7 @@ class AwaitExposure(Step[str]):
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         try:
-            while True:  # expect: DX203
+            while True:  # expect: DX203 DX207
                 try:
                     exposure = await self._observatory.exposure(input)  # expect: DX104
                     if exposure.state == "ready":
@@ -26,8 +26,8 @@ class AwaitExposure(Step[str]):
                         return force_fail(exposure.reason)
                 except Exception:  # expect: DX307
                     log.exception("cannot ask for %s", input)
-                await context.heartbeat("still waiting")
-                await asyncio.sleep(10)
+                await context.heartbeat("still waiting")  # expect: DX305
+                await asyncio.sleep(10)  # expect: DX201?
         except asyncio.CancelledError:
             log.info("stopped")
             raise

@@ -13,8 +13,8 @@ class AwaitPlot(Step[str]):
         self._plotter = plotter
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        while not (plot := await self._plotter.plot(input)).done:  # expect: DX103 DX104 DX203
-            await asyncio.sleep(5)
+        while not (plot := await self._plotter.plot(input)).done:  # expect: DX103 DX104 DX203 DX207
+            await asyncio.sleep(5)  # expect: DX201?
         return graceful_complete(plot.file)
 
 

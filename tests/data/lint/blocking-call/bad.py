@@ -27,7 +27,7 @@ def seconds_of(text: str) -> float:
 
 
 class AwaitLoom(Step[str]):
-    def get_step_options(self) -> StepOptions:
+    def get_step_options(self) -> StepOptions:  # expect: DX202 DX207
         return WAIT
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
@@ -37,8 +37,8 @@ class AwaitLoom(Step[str]):
                 return go_to(Note, input)
             if loom["state"] == "failed":
                 return force_fail("torn")
-            await context.heartbeat(loom["state"])
-            time.sleep(seconds_of(loom["pause"]))  # expect: DX302
+            await context.heartbeat(loom["state"])  # expect: DX304
+            time.sleep(seconds_of(loom["pause"]))  # expect: DX201? DX302
 
 
 class Note(Step[str]):

@@ -21,7 +21,7 @@ class AwaitLoom(Step[str]):
         self._looms = looms
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=1))  # expect: DX202 DX207
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while True:
@@ -30,8 +30,8 @@ class AwaitLoom(Step[str]):
                 return graceful_complete(input)
             if loom.state == "failed":
                 return force_fail("torn")
-            await context.heartbeat(loom.state)
-            await asyncio.sleep(5)
+            await context.heartbeat(loom.state)  # expect: DX304
+            await asyncio.sleep(5)  # expect: DX201?
 
 
 class Weaving(Flow[str]):

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import httpx
 import requests
+
 from dexnb import (
     AsyncContext,
     Context,
@@ -22,7 +23,13 @@ from dexnb import (
     heartbeat,
 )
 
-WAIT = StepOptions(execute_method_timeout=timedelta(hours=1))
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
+
+
+WAIT = StepOptions(execute_method_timeout=timedelta(hours=4)).on_execute_failure_proceed_to(GiveUp)
 
 
 class AwaitLoom(Step[str]):
@@ -41,7 +48,7 @@ class AwaitLoom(Step[str]):
                     return go_to(AwaitCloth, input)
                 if loom.text == "failed":
                     return force_fail("torn")
-                await context.heartbeat(loom.text)
+                await context.heartbeat()
                 await asyncio.sleep(5)
 
 
@@ -56,10 +63,10 @@ class AwaitCloth(Step[str]):
             cloth = requests.get(f"https://looms.example/{input}/cloth", timeout=5).text
             if cloth in ("dry", "failed"):
                 return graceful_complete(cloth)
-            yield heartbeat(cloth)
+            yield heartbeat()
             time.sleep(5)
 
 
 class Weaving(Flow[str]):
     def get_steps(self) -> StepList[str]:
-        return StepList.start_step(AwaitLoom()).other_steps(AwaitCloth())
+        return StepList.start_step(AwaitLoom()).other_steps(GiveUp(), AwaitCloth())

@@ -28,7 +28,7 @@ class AwaitKiln(Step[str]):
     def __init__(self, kilns: Kilns) -> None:
         self._kilns = kilns
 
-    def get_step_options(self) -> StepOptions:
+    def get_step_options(self) -> StepOptions:  # expect: DX202 DX207
         return WAIT
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
@@ -36,7 +36,7 @@ class AwaitKiln(Step[str]):
             kiln = await self._kilns.find(input, timeout=5)
             if kiln.cold or kiln.broken:
                 return go_to(Open, input)
-            await context.heartbeat(kiln.heat)
+            await context.heartbeat(kiln.heat)  # expect: DX304
             try:
                 await asyncio.sleep(5)
             except:  # expect: DX306

@@ -4,8 +4,11 @@ import asyncio
 import contextlib
 from datetime import timedelta
 
+from kilns import Kilns
+
 from dexnb import (
     AsyncContext,
+    Context,
     Flow,
     Step,
     StepDecision,
@@ -15,7 +18,11 @@ from dexnb import (
     go_to,
     graceful_complete,
 )
-from kilns import Kilns
+
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
 
 
 class AwaitKiln(Step[str]):
@@ -25,7 +32,9 @@ class AwaitKiln(Step[str]):
         self._kilns = kilns
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=4)).on_execute_failure_proceed_to(
+            GiveUp
+        )
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while True:
@@ -36,7 +45,7 @@ class AwaitKiln(Step[str]):
                 raise
             if kiln.cold or kiln.broken:
                 return go_to(Open, input)
-            await context.heartbeat(kiln.heat)
+            await context.heartbeat()
             try:
                 await asyncio.sleep(5)
             except Exception:
@@ -67,4 +76,4 @@ class Open(Step[str]):
 class Firing(Flow[str]):
     def get_steps(self) -> StepList[str]:
         kilns = Kilns()
-        return StepList.start_step(AwaitKiln(kilns)).other_steps(Open(kilns))
+        return StepList.start_step(AwaitKiln(kilns)).other_steps(GiveUp(), Open(kilns))

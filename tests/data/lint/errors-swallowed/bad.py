@@ -25,7 +25,7 @@ class AwaitLevel(Step[str]):
     def __init__(self, gauges: Gauges) -> None:
         self._gauges = gauges
 
-    def get_step_options(self) -> StepOptions:
+    def get_step_options(self) -> StepOptions:  # expect: DX202 DX207
         return WAIT
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
@@ -40,7 +40,7 @@ class AwaitLevel(Step[str]):
                 continue
             if gauge.settled:
                 return go_to(AwaitFlood, input)
-            await context.heartbeat(gauge.level)
+            await context.heartbeat(gauge.level)  # expect: DX304
             await asyncio.sleep(5)
 
 
@@ -48,7 +48,7 @@ class AwaitFlood(Step[str]):
     def __init__(self, gauges: Gauges) -> None:
         self._gauges = gauges
 
-    def get_step_options(self) -> StepOptions:
+    def get_step_options(self) -> StepOptions:  # expect: DX202 DX207
         return WAIT
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:

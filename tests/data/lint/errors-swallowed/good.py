@@ -3,16 +3,24 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from gauges import Gauges
+
 from dexnb import (
     AsyncContext,
+    Context,
     Flow,
     Step,
     StepDecision,
     StepList,
     StepOptions,
+    force_fail,
     graceful_complete,
 )
-from gauges import Gauges
+
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
 
 
 class AwaitLevel(Step[str]):
@@ -22,7 +30,9 @@ class AwaitLevel(Step[str]):
         self._gauges = gauges
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=4)).on_execute_failure_proceed_to(
+            GiveUp
+        )
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         failures = 0
@@ -41,7 +51,7 @@ class AwaitLevel(Step[str]):
             if gauge.settled:
                 return graceful_complete(input)
             try:
-                await context.heartbeat(float(gauge.text))
+                await context.heartbeat()
             except Exception:
                 await context.heartbeat()
             await asyncio.sleep(5)
@@ -49,4 +59,4 @@ class AwaitLevel(Step[str]):
 
 class Watching(Flow[str]):
     def get_steps(self) -> StepList[str]:
-        return StepList.start_step(AwaitLevel(Gauges()))
+        return StepList.start_step(AwaitLevel(Gauges())).other_steps(GiveUp())

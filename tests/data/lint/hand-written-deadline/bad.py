@@ -26,7 +26,7 @@ class AwaitHeat(Step[str]):
     def __init__(self, ovens: Ovens) -> None:
         self._ovens = ovens
 
-    def get_step_options(self) -> StepOptions:
+    def get_step_options(self) -> StepOptions:  # expect: DX202 DX207
         return WAIT
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
@@ -35,7 +35,7 @@ class AwaitHeat(Step[str]):
             oven = await self._ovens.look(input, timeout=5)
             if oven.hot or oven.broken:
                 return go_to(AwaitBread, input)
-            await context.heartbeat(oven.heat)
+            await context.heartbeat(oven.heat)  # expect: DX304
             await asyncio.sleep(10)
         return force_fail("too slow")
 
@@ -46,7 +46,7 @@ class AwaitBread(Step[str]):
     def __init__(self, ovens: Ovens) -> None:
         self._ovens = ovens
 
-    def get_step_options(self) -> StepOptions:
+    def get_step_options(self) -> StepOptions:  # expect: DX202 DX207
         return WAIT
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
@@ -62,7 +62,7 @@ class AwaitBread(Step[str]):
             if crust.brown or rounds > 30:  # expect: DX105
                 return go_to(AwaitRolls, input)
             rounds += 1
-            await context.heartbeat(rounds)
+            await context.heartbeat(rounds)  # expect: DX304
             await asyncio.sleep(10)
 
 
@@ -72,7 +72,7 @@ class AwaitRolls(Step[str]):
     def __init__(self, ovens: Ovens) -> None:
         self._ovens = ovens
 
-    def get_step_options(self) -> StepOptions:
+    def get_step_options(self) -> StepOptions:  # expect: DX202 DX207
         return WAIT
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:

@@ -22,7 +22,7 @@ class AwaitRows(Step[str]):
         self._db = db
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=1))  # expect: DX202 DX207
 
     def execute(
         self, context: Context, input: str
@@ -32,7 +32,7 @@ class AwaitRows(Step[str]):
             cursor = self._db.cursor()
             cursor.execute("select count(*) from rows_to_load", timeout=5)
             left = cursor.fetchone()[0]
-            yield heartbeat(left)
+            yield heartbeat(left)  # expect: DX304
             if left == 0:
                 waiting = False
         return graceful_complete(input)

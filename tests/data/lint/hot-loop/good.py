@@ -5,6 +5,7 @@ from collections.abc import Generator
 from datetime import timedelta
 
 import warehouse
+
 from dexnb import (
     Context,
     Flow,
@@ -13,9 +14,15 @@ from dexnb import (
     StepList,
     StepOptions,
     StepOutput,
+    force_fail,
     graceful_complete,
     heartbeat,
 )
+
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
 
 
 class AwaitRows(Step[str]):
@@ -23,17 +30,17 @@ class AwaitRows(Step[str]):
         self._db = db
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=4)).on_execute_failure_proceed_to(
+            GiveUp
+        )
 
-    def execute(
-        self, context: Context, input: str
-    ) -> Generator[StepOutput, None, StepDecision]:
+    def execute(self, context: Context, input: str) -> Generator[StepOutput, None, StepDecision]:
         waiting = True
         while waiting:
             cursor = self._db.cursor()
             cursor.execute("select count(*) from rows_to_load", timeout=5)
             left = cursor.fetchone()[0]
-            yield heartbeat(left)
+            yield heartbeat()
             if left == 0:
                 waiting = False
             else:
@@ -43,4 +50,4 @@ class AwaitRows(Step[str]):
 
 class Loading(Flow[str]):
     def get_steps(self) -> StepList[str]:
-        return StepList.start_step(AwaitRows(warehouse.connect()))
+        return StepList.start_step(AwaitRows(warehouse.connect())).other_steps(GiveUp())

@@ -3,8 +3,11 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from quarries import Quarries
+
 from dexnb import (
     AsyncContext,
+    Context,
     Flow,
     Step,
     StepDecision,
@@ -13,7 +16,11 @@ from dexnb import (
     force_fail,
     graceful_complete,
 )
-from quarries import Quarries
+
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
 
 
 class AwaitStones(Step[str]):
@@ -21,7 +28,9 @@ class AwaitStones(Step[str]):
         self._quarries = quarries
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=4)).on_execute_failure_proceed_to(
+            GiveUp
+        )
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while True:
@@ -30,10 +39,10 @@ class AwaitStones(Step[str]):
                 return graceful_complete(input)
             if state == "failed":
                 return force_fail(state)
-            await context.heartbeat(state)
+            await context.heartbeat()
             await asyncio.sleep(5)
 
 
 class Mining(Flow[str]):
     def get_steps(self) -> StepList[str]:
-        return StepList.start_step(AwaitStones(Quarries()))
+        return StepList.start_step(AwaitStones(Quarries())).other_steps(GiveUp())

@@ -28,7 +28,7 @@ class CopyIndex(Step[str]):
     def __init__(self, archives: Archives) -> None:
         self._archives = archives
 
-    def execute(self, context: Context, input: str) -> StepDecision:
+    def execute(self, context: Context, input: str) -> StepDecision:  # expect: DX401
         index = self._archives.index(input)
         cursor = index.cursor
         if not cursor:

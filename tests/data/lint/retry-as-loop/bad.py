@@ -42,7 +42,7 @@ class AwaitBuild(Step[str]):
             )
         )
 
-    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:  # expect: DX401
         build = await self._forges.build(input, timeout=5)
         if build.state == "running":
             raise BuildPending(input)  # expect: DX301

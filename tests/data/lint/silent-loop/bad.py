@@ -26,7 +26,7 @@ class AwaitMill(Step[str]):
     def __init__(self, mills: Mills) -> None:
         self._mills = mills
 
-    def get_step_options(self) -> StepOptions:
+    def get_step_options(self) -> StepOptions:  # expect: DX202 DX207
         return WAIT
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
@@ -44,7 +44,7 @@ class AwaitSacks(Step[str]):
     def __init__(self, mills: Mills) -> None:
         self._mills = mills
 
-    def get_step_options(self) -> StepOptions:
+    def get_step_options(self) -> StepOptions:  # expect: DX202 DX207
         return WAIT
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:

@@ -23,7 +23,7 @@ class AwaitMill(Step[str]):
         self._mills = mills
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=1))  # expect: DX202 DX207
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         state = "new"
@@ -32,7 +32,7 @@ class AwaitMill(Step[str]):
                 await self._mills.heartbeat(input)
                 state = await self._mills.state(input)
             await asyncio.sleep(20)
-        await context.heartbeat(state)
+        await context.heartbeat(state)  # expect: DX304
         return graceful_complete() if state == "ground" else force_fail(state)
 
 

@@ -24,7 +24,7 @@ class AwaitMill(Step[str]):
         self._reporter = reporter
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=1))  # expect: DX202 DX207
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while True:  # expect: DX103?
@@ -45,9 +45,9 @@ class AwaitSacks(Step[str]):
         self._mills = mills
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=1))  # expect: DX202 DX207
 
-    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:  # expect: DX401
         reporter = Reporter(on_report=context.heartbeat)
         while True:  # expect: DX103?
             async with asyncio.timeout(5):

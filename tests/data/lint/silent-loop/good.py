@@ -3,8 +3,11 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from mills import Mills
+
 from dexnb import (
     AsyncContext,
+    Context,
     Flow,
     PersistenceSchema,
     Step,
@@ -16,9 +19,13 @@ from dexnb import (
     go_to,
     graceful_complete,
 )
-from mills import Mills
 
 GRINDING = Stream("Grinding", str, 1 << 16)
+
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
 
 
 class AwaitMill(Step[str]):
@@ -28,7 +35,9 @@ class AwaitMill(Step[str]):
         self._mills = mills
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=4)).on_execute_failure_proceed_to(
+            GiveUp
+        )
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         written = context.get_last_heartbeat_value(str)
@@ -54,7 +63,9 @@ class AwaitSacks(Step[str]):
         self._mills = mills
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=4)).on_execute_failure_proceed_to(
+            GiveUp
+        )
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         beating = asyncio.create_task(self._beat(context))
@@ -70,7 +81,7 @@ class AwaitSacks(Step[str]):
 
     async def _beat(self, context: AsyncContext) -> None:
         while True:
-            await context.heartbeat("sacks")
+            await context.heartbeat()
             await asyncio.sleep(15)
 
 
@@ -79,7 +90,9 @@ class Milling(Flow[str]):
         self._mills = Mills()
 
     def get_steps(self) -> StepList[str]:
-        return StepList.start_step(AwaitMill(self._mills)).other_steps(AwaitSacks(self._mills))
+        return StepList.start_step(AwaitMill(self._mills)).other_steps(
+            GiveUp(), AwaitSacks(self._mills)
+        )
 
     def get_persistence_schema(self) -> PersistenceSchema:
         return PersistenceSchema.of(GRINDING)

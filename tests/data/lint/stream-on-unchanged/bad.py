@@ -25,7 +25,7 @@ class AwaitFerry(Step[str]):
         self._ferries = ferries
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=timedelta(hours=1))
+        return StepOptions(execute_method_timeout=timedelta(hours=1))  # expect: DX202 DX207
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while True:

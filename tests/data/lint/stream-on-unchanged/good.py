@@ -3,8 +3,11 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from ferries import Ferries, Ferry
+
 from dexnb import (
     AsyncContext,
+    Context,
     Flow,
     PersistenceSchema,
     Step,
@@ -16,10 +19,16 @@ from dexnb import (
     go_to,
     graceful_complete,
 )
-from ferries import Ferries, Ferry
 
 CROSSING = Stream("Crossing", Ferry, 1 << 16)
-WAIT = StepOptions(execute_method_timeout=timedelta(hours=1))
+
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
+
+
+WAIT = StepOptions(execute_method_timeout=timedelta(hours=4)).on_execute_failure_proceed_to(GiveUp)
 
 
 class AwaitFerry(Step[str]):
@@ -39,7 +48,7 @@ class AwaitFerry(Step[str]):
             if ferry.state == "lost":
                 return force_fail("lost at sea")
             if ferry.state == last:
-                await context.heartbeat(last)
+                await context.heartbeat()
                 await asyncio.sleep(5)
                 continue
             CROSSING.write(context, ferry)
@@ -80,7 +89,7 @@ class Crossing(Flow[str]):
 
     def get_steps(self) -> StepList[str]:
         return StepList.start_step(AwaitFerry(self._ferries)).other_steps(
-            AwaitCars(self._ferries)
+            GiveUp(), AwaitCars(self._ferries)
         )
 
     def get_persistence_schema(self) -> PersistenceSchema:

@@ -33,7 +33,7 @@ class AwaitPages(Step[str]):
         self._printers = printers
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=WAIT)
+        return StepOptions(execute_method_timeout=WAIT)  # expect: DX202 DX207
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while True:
@@ -42,8 +42,8 @@ class AwaitPages(Step[str]):
                 return graceful_complete(input)
             if state in ("jammed", "failed"):
                 return force_fail(state)
-            await context.heartbeat(state)
-            await asyncio.sleep(3)
+            await context.heartbeat(state)  # expect: DX304
+            await asyncio.sleep(3)  # expect: DX201?
 
 
 class Printing(Flow[str]):

@@ -3,8 +3,11 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from printers import PrinterClient
+
 from dexnb import (
     AsyncContext,
+    Context,
     Flow,
     Step,
     StepDecision,
@@ -14,9 +17,13 @@ from dexnb import (
     go_to,
     graceful_complete,
 )
-from printers import PrinterClient
 
-WAIT = timedelta(minutes=5)
+WAIT = timedelta(hours=4)
+
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
 
 
 class SendPages(Step[str]):
@@ -33,7 +40,7 @@ class AwaitPages(Step[str]):
         self._printers = printers
 
     def get_step_options(self) -> StepOptions:
-        return StepOptions(execute_method_timeout=WAIT)
+        return StepOptions(execute_method_timeout=WAIT).on_execute_failure_proceed_to(GiveUp)
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while True:
@@ -43,7 +50,7 @@ class AwaitPages(Step[str]):
                 return graceful_complete(input)
             if state in ("jammed", "failed"):
                 return force_fail(state)
-            await context.heartbeat(state)
+            await context.heartbeat()
             await asyncio.sleep(3)
 
 
@@ -53,5 +60,5 @@ class Printing(Flow[str]):
 
     def get_steps(self) -> StepList[str]:
         return StepList.start_step(SendPages(self._printers)).other_steps(
-            AwaitPages(self._printers)
+            GiveUp(), AwaitPages(self._printers)
         )

@@ -25,11 +25,11 @@ class AwaitTide(Step[str]):
         self._harbours = harbours
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        while True:  # expect: DX203
+        while True:  # expect: DX203 DX207
             tide = await self._harbours.tide(input, timeout=5)
             if tide.high or tide.storm:
                 return go_to(AwaitPilot, input)
-            await context.heartbeat(tide.level)
+            await context.heartbeat(tide.level)  # expect: DX304
             await asyncio.sleep(30)
 
 

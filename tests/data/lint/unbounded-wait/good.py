@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
+from harbours import Harbours
+
 from dexnb import (
     AsyncContext,
     Channel,
@@ -20,10 +22,14 @@ from dexnb import (
     go_to,
     graceful_complete,
 )
-from harbours import Harbours
 
 PILOTS = Channel("Pilots", str)
 WAIT = timedelta(hours=6)
+
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
 
 
 class AwaitTide(Step[str]):
@@ -33,14 +39,14 @@ class AwaitTide(Step[str]):
     def get_step_options(self) -> StepOptions:
         return StepOptions(
             execute_method_timeout=WAIT, execute_retry=RetryPolicy(total_duration=WAIT)
-        )
+        ).on_execute_failure_proceed_to(GiveUp)
 
     async def execute(self, context: AsyncContext, input: str) -> StepDecision:
         while True:
             tide = await self._harbours.tide(input, timeout=5)
             if tide.high or tide.storm:
                 return go_to(AwaitPilot, input)
-            await context.heartbeat(tide.level)
+            await context.heartbeat()
             await asyncio.sleep(30)
 
 
@@ -56,7 +62,7 @@ class AwaitPilot(Step[str]):
 
 class Sailing(Flow[str]):
     def get_steps(self) -> StepList[str]:
-        return StepList.start_step(AwaitTide(Harbours())).other_steps(AwaitPilot())
+        return StepList.start_step(AwaitTide(Harbours())).other_steps(GiveUp(), AwaitPilot())
 
     def get_persistence_schema(self) -> PersistenceSchema:
         return PersistenceSchema.of(PILOTS)

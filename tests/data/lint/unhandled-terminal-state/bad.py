@@ -32,7 +32,7 @@ class Polling(Step[str]):
     def __init__(self, vaults: Vaults) -> None:
         self.vaults = vaults
 
-    def get_step_options(self) -> StepOptions:
+    def get_step_options(self) -> StepOptions:  # expect: DX202 DX207
         return WAIT
 
 
@@ -42,7 +42,7 @@ class OnlySuccess(Polling):
         while state != "succeeded":  # expect: DX308
             async with asyncio.timeout(5):
                 state = await self.vaults.state(input)
-            await context.heartbeat(state)
+            await context.heartbeat(state)  # expect: DX304
             await asyncio.sleep(5)
         return go_to(OneIsMissing, input)
 
@@ -56,7 +56,7 @@ class OneIsMissing(Polling):
                 return go_to(TooEarly, input)
             if lock is Lock.FAILED:
                 return force_fail("no way in")
-            await context.heartbeat(lock)
+            await context.heartbeat(lock)  # expect: DX304
             await asyncio.sleep(5)
 
 
@@ -66,7 +66,7 @@ class TooEarly(Polling):
         while lock == Lock.RUNNING:  # expect: DX308
             async with asyncio.timeout(5):
                 lock = await self.vaults.lock(input)
-            await context.heartbeat(lock)
+            await context.heartbeat(lock)  # expect: DX304
             await asyncio.sleep(5)
         return go_to(MayBeTooEarly, input)
 
@@ -78,7 +78,7 @@ class MayBeTooEarly(Polling):
                 door = await self.vaults.door(input)
             if door.state != "running":
                 return graceful_complete(door.state)
-            await context.heartbeat(door.state)
+            await context.heartbeat(door.state)  # expect: DX304
             await asyncio.sleep(5)
 
 

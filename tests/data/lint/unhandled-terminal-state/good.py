@@ -4,8 +4,11 @@ import asyncio
 from datetime import timedelta
 from enum import Enum
 
+from vaults import Vaults
+
 from dexnb import (
     AsyncContext,
+    Context,
     Flow,
     Step,
     StepDecision,
@@ -15,9 +18,14 @@ from dexnb import (
     go_to,
     graceful_complete,
 )
-from vaults import Vaults
 
-WAIT = StepOptions(execute_method_timeout=timedelta(hours=1))
+
+class GiveUp(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        return force_fail(f"gave up waiting for {input}")
+
+
+WAIT = StepOptions(execute_method_timeout=timedelta(hours=4)).on_execute_failure_proceed_to(GiveUp)
 
 
 class Lock(Enum):
@@ -46,7 +54,7 @@ class Named(Polling):
                     return go_to(Pending, input)
                 case Lock.FAILED | Lock.CANCELLED:
                     return force_fail("no way in")
-            await context.heartbeat(lock)
+            await context.heartbeat()
             await asyncio.sleep(5)
 
 
@@ -56,7 +64,7 @@ class Pending(Polling):
         while lock in (Lock.QUEUED, Lock.RUNNING):
             async with asyncio.timeout(5):
                 lock = await self.vaults.lock(input)
-            await context.heartbeat(lock)
+            await context.heartbeat()
             await asyncio.sleep(5)
         return go_to(Over, input)
 
@@ -68,11 +76,13 @@ class Over(Polling):
                 door = await self.vaults.door(input)
             if door.done:
                 return graceful_complete(door.state)
-            await context.heartbeat(door.state)
+            await context.heartbeat()
             await asyncio.sleep(5)
 
 
 class Opening(Flow[str]):
     def get_steps(self) -> StepList[str]:
         vaults = Vaults()
-        return StepList.start_step(Named(vaults)).other_steps(Pending(vaults), Over(vaults))
+        return StepList.start_step(Named(vaults)).other_steps(
+            GiveUp(), Pending(vaults), Over(vaults)
+        )
