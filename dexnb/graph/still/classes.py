@@ -169,7 +169,7 @@ class Classes:
 
 def _take_for_there(made: Any) -> None:
     """Let methods that the text has, and a stand-in must not have, not count as missing."""
-    missing = getattr(made, "__abstractmethods__", frozenset())
+    missing: frozenset[str] = getattr(made, "__abstractmethods__", frozenset())
     for each in made.__mro__:
         body = vars(each).get(STAND_IN)
         if missing and isinstance(body, ClassBody):

@@ -41,7 +41,6 @@ class Module:
         self.exported: Any = None
         self.near: list[Module] = []
 
-
     def get(self, name: str) -> Any:
         """Give what a name stands for here; `Opaque` where it stands for nothing."""
         value = self.namespace.get(name)
