@@ -12,6 +12,7 @@ from dexnb.lint.facts.nodes import nodes_of
 from dexnb.lint.facts.polls import Poll, read_polls
 from dexnb.lint.facts.sources import Sources
 from dexnb.lint.facts.spots import CallKind, CallSpot
+from dexnb.lint.facts.stand_ins import stand_ins
 from dexnb.lint.facts.walk import Spots, walk
 
 
@@ -64,10 +65,16 @@ class MethodFacts:
         """Give the calls of some kinds."""
         return (spot for spot in self.spots.calls if spot.kind in kinds)
 
+    @cached_property
+    def stand_ins(self) -> tuple[CallSpot, ...]:
+        """The calls that a coroutine awaits of a fake beside the Step."""
+        return tuple(spot for spot in stand_ins(self.spots.calls) if spot.awaited)
+
     def from_foreign(self, expression: ast.AST, frame: Frame) -> list[CallSpot]:
-        """Give the calls of foreign code that an expression comes from."""
+        """Give the calls of foreign code that an expression comes from, and of its stand-ins."""
         found = self.sources(expression, frame).calls
-        return [spot for spot in self.calls(CallKind.FOREIGN) if spot.node in found]
+        asked = (*self.calls(CallKind.FOREIGN), *self.stand_ins)
+        return [spot for spot in asked if spot.node in found]
 
 
 def is_generator(frame: Frame) -> bool:

@@ -15,15 +15,14 @@ from typing import Literal
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import dotted
 from dexnb.lint.facts.nodes import within
-from dexnb.lint.facts.questions import is_of_another, may_ask
+from dexnb.lint.facts.questions import may_ask
 from dexnb.lint.facts.rounds import is_data_loop, only_asks
 from dexnb.lint.facts.sources import Sources, names_in
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot, Spot
+from dexnb.lint.facts.stand_ins import OUTSIDE, stand_ins
 from dexnb.lint.facts.walk import Spots
 
 Answer = Literal["yes", "cannot tell"]
-
-_OUTSIDE = (CallKind.FOREIGN, CallKind.HIDDEN)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,11 +151,9 @@ class _Reader:
                 yield call
 
     def _asks(self) -> list[CallSpot]:
-        able = [
-            spot
-            for spot in self.calls
-            if (spot.kind in _OUTSIDE or self._stands_in(spot)) and may_ask(spot)
-        ]
+        able = [spot for spot in self.calls if spot.kind in OUTSIDE and may_ask(spot)]
+        if self.pauses:
+            able += [spot for spot in stand_ins(self.calls) if may_ask(spot)]
         if not able:
             return []
         sources = Sources(self.frames)
@@ -169,18 +166,6 @@ class _Reader:
         ]
         made = {spot.node for spot in found}
         return [spot for spot in found if spot.awaited or not self._reads_a_result(spot, made)]
-
-    def _stands_in(self, spot: CallSpot) -> bool:
-        """Tell the call of an object that answers by itself: a fake of the system that is asked.
-
-        Notebooks and tests have them beside the Step; the loop is a poll with the real one.
-        """
-        if spot.kind is not CallKind.FOLLOWED or not self.pauses or not is_of_another(spot):
-            return False
-        return not any(
-            each.kind in _OUTSIDE and any(part.node is spot.node for part in each.around)
-            for each in self.calls
-        )
 
     def _tried(self, spot: CallSpot) -> bool:
         """Tell the call of an endless loop that is left when it does not raise."""

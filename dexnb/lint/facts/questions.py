@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from types import ModuleType
 
 from dexnb.lint.facts.bindings import dotted
 from dexnb.lint.facts.origin import last_of
@@ -46,16 +45,6 @@ def may_ask(spot: CallSpot) -> bool:
     if name.startswith(_NEXT) or split(name) & _MADE_UP:
         return False
     return name not in TAKES and name not in LOCAL and name not in MAKES
-
-
-def is_of_another(spot: CallSpot) -> bool:
-    """Tell a method of an object that the Step holds or was given, from one of its own."""
-    function = spot.call.func
-    if not isinstance(function, ast.Attribute):
-        return False
-    base = spot.frame.scope.look(function.value)
-    named = dotted(function.value) not in ("", "self", "cls")
-    return named and not isinstance(base, type | ModuleType)
 
 
 def method_of(call: ast.Call) -> str:

@@ -36,7 +36,7 @@ def unbounded_call(step: StepSubject) -> Iterator[Remark]:
     """
     for method in step.methods:
         going_out = {call.node for call in method.calls(CallKind.FOREIGN) if call.awaited}
-        for call in method.calls(CallKind.FOREIGN, CallKind.HIDDEN):
+        for call in (*method.calls(CallKind.FOREIGN, CallKind.HIDDEN), *method.stand_ins):
             # What reads the answer to a call is judged with that call.
             if not any(made in going_out for made in makers_of(call)):
                 yield from _of_call(call, method)
@@ -66,7 +66,7 @@ def _of_call(call: CallSpot, method: MethodFacts) -> Iterator[Remark]:
 
 def _is_judged(call: CallSpot, *, asked: bool) -> bool:
     """Tell a call that goes out of the process for certain, or is what a poll asks."""
-    if call.kind is CallKind.HIDDEN:
+    if call.kind is not CallKind.FOREIGN:
         return asked
     return asked or call.awaited or _goes_out(call)
 
