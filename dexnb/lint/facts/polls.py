@@ -150,16 +150,17 @@ class _Reader:
                 yield call
 
     def _asks(self) -> list[CallSpot]:
+        kinds = (CallKind.FOREIGN, CallKind.HIDDEN)
+        able = [spot for spot in self.calls if spot.kind in kinds and may_ask(spot)]
+        if not able:
+            return []
         sources = Sources(self.frames)
         for test in self.tests:
             sources.add(test.node, test.frame)
         found = [
             spot
-            for spot in self.calls
-            if spot.kind in (CallKind.FOREIGN, CallKind.HIDDEN)
-            and (spot.node in sources.calls or self._tried(spot))
-            and spot not in self.taken
-            and may_ask(spot)
+            for spot in able
+            if (spot.node in sources.calls or self._tried(spot)) and spot not in self.taken
         ]
         made = {spot.node for spot in found}
         return [spot for spot in found if spot.awaited or not self._reads_a_result(spot, made)]

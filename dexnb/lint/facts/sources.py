@@ -28,23 +28,31 @@ class Sources:
         self.names: set[str] = set()
         self.texts: set[str] = set()
         self._seen: set[tuple[ast.AST, Frame]] = set()
+        self._named: set[tuple[str, Frame]] = set()
+        self._waiting: list[tuple[ast.AST, Frame]] = []
 
     def add(self, expression: ast.AST, frame: Frame) -> Sources:
         """Take in an expression and all that it comes from."""
-        if (expression, frame) in self._seen or len(self._seen) > MOST:
-            return self
-        self._seen.add((expression, frame))
-        for node in nodes_of(expression):
-            if isinstance(node, ast.Call):
-                self.calls.add(node)
-                self._helper(node, frame)
-            elif isinstance(node, ast.Name | ast.Attribute):
-                self._name(dotted(node), frame)
+        self._take(expression, frame)
+        while self._waiting:
+            each, home = self._waiting.pop()
+            for node in nodes_of(each):
+                if isinstance(node, ast.Call):
+                    self.calls.add(node)
+                    self._helper(node, home)
+                elif isinstance(node, ast.Name | ast.Attribute):
+                    self._name(dotted(node), home)
         return self
 
+    def _take(self, expression: ast.AST, frame: Frame) -> None:
+        if (expression, frame) not in self._seen and len(self._seen) <= MOST:
+            self._seen.add((expression, frame))
+            self._waiting.append((expression, frame))
+
     def _name(self, name: str, frame: Frame) -> None:
-        if not name:
+        if not name or (name, frame) in self._named:
             return
+        self._named.add((name, frame))
         self.texts.add(name)
         root, _, rest = name.partition(".")
         if root == "self" and rest:
@@ -58,9 +66,9 @@ class Sources:
         for binding in bound:
             # What a call does to a client that was handed in says nothing about its answers.
             if made or not binding.effect:
-                self.add(binding.value, frame)
+                self._take(binding.value, frame)
         if name in frame.arguments:
-            self.add(*frame.arguments[name])
+            self._take(*frame.arguments[name])
         elif frame.outer is not None and not bound:
             self._name(name, frame.outer)
 
@@ -70,7 +78,7 @@ class Sources:
         for each in self._frames:
             for binding in bindings_of(each).of(name):
                 if not binding.effect:
-                    self.add(binding.value, each)
+                    self._take(binding.value, each)
 
     def _helper(self, call: ast.Call, frame: Frame) -> None:
         """Take in all that a helper returns, and the tests that lead to its returns."""
@@ -83,11 +91,11 @@ class Sources:
         for node in nodes_of(helper.tree):
             match node:
                 case ast.Return(value=value) if value is not None:
-                    self.add(value, helper)
+                    self._take(value, helper)
                 case ast.If(test=test) | ast.While(test=test):
-                    self.add(test, helper)
+                    self._take(test, helper)
                 case ast.Match(subject=subject):
-                    self.add(subject, helper)
+                    self._take(subject, helper)
                 case _:
                     pass
 

@@ -14,12 +14,16 @@ from dexnb.lint.facts.leaving import leaves
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
 from dexnb.lint.facts.spots import Around, AroundKind, CallKind, CallSpot, LoopSpot, Spot, Trail
 
-MOST_SPOTS = 20_000
-"""Places after which the rest is left out: no code may stall the linter."""
+MOST_CALLS = 5_000
+"""Calls in a method and its helpers after which it is given up: no code may stall the linter."""
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _WAITS_FOR = frozenset({"gather", "wait_for", "shield", "create_task", "ensure_future", "wait"})
 _LEAVES = ast.Return | ast.Break | ast.Continue | ast.Raise
+
+
+class TooMuch(Exception):
+    """A method makes more calls than are read; it is not judged, and that is said."""
 
 
 @dataclass(slots=True)
@@ -151,8 +155,10 @@ class _Walker:
         dropped: bool = False,
     ) -> None:
         """Walk an expression, inner calls first."""
-        if isinstance(node, _SCOPES) or len(self.spots.calls) > MOST_SPOTS:
+        if isinstance(node, _SCOPES):
             return
+        if len(self.spots.calls) > MOST_CALLS:
+            raise TooMuch
         if isinstance(node, ast.Await):
             self._inside(node.value, frame, around, awaited=True, dropped=dropped)
         elif isinstance(node, ast.Call):
