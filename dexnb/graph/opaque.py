@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -32,6 +33,20 @@ class Opaque:
     def called(self) -> Opaque:
         """Give what a call of it gives."""
         return Opaque(f"{self.origin}()" if self.origin else "")
+
+
+class Later:
+    """Something that a file beside a text has, and that is looked up when it is first asked for."""
+
+    __slots__ = ("_find",)
+
+    def __init__(self, find: Callable[[], Any]) -> None:
+        """Know how to look it up."""
+        self._find = find
+
+    def found(self) -> Any:
+        """Look it up; `Opaque` where it is not there."""
+        return self._find()
 
 
 class OpaqueType(ABCMeta):

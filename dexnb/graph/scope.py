@@ -11,7 +11,7 @@ import inspect
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final
 
-from dexnb.graph.opaque import Opaque
+from dexnb.graph.opaque import Later, Opaque
 
 
 class _Unknown:
@@ -53,7 +53,7 @@ class Scope:
         if name in self._closure:
             return cell_value(self._closure[name])
         if name in self.function.__globals__:
-            return self.function.__globals__[name]
+            return _there(self.function.__globals__, name)
         return getattr(builtins, name, UNKNOWN)
 
     def look(self, expression: ast.expr) -> Any:
@@ -106,6 +106,13 @@ def known(value: Any) -> Any:
     return UNKNOWN if isinstance(value, Opaque) else value
 
 
+def _there(names: dict[str, Any], name: str) -> Any:
+    value = names[name]
+    if isinstance(value, Later):
+        value = names[name] = value.found()
+    return value
+
+
 def attribute_of(base: Any, name: str) -> Any:
     """Give an attribute without running a descriptor."""
     return known(held_attribute(base, name))
@@ -119,6 +126,8 @@ def held_attribute(base: Any, name: str) -> Any:
         return base.attribute(name)
     if isinstance(base, ModuleType):
         # A module may load its parts when they are first asked for.
+        if name in vars(base):
+            return _there(vars(base), name)
         return getattr(base, name, UNKNOWN)
     try:
         found = inspect.getattr_static(base, name)

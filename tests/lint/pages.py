@@ -20,7 +20,7 @@ A finding of a rule may also say that it cannot be told: the code hides what the
 A comment silences rules on its line, or on the first line of its statement:
 `# dexnb: ignore[DX104]`, `# dexnb: ignore[unbounded-call]`, or `# dexnb: ignore` for all of them.
 On a line of its own before the first statement it is for the whole file or cell.
-A file or cell that cannot be read is reported as DX900 not-parsed, and so is a comment that names
+A file, a cell or a Step that cannot be read is DX900 not-parsed, and so is a comment that names
 no rule.
 
 | code | name | severity | what it finds |

@@ -7,7 +7,7 @@ from enum import Enum
 from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from dexnb.graph.opaque import Opaque, OpaqueType
+from dexnb.graph.opaque import Later, Opaque, OpaqueType
 from dexnb.graph.origin import ORIGINS
 from dexnb.graph.source import written
 from dexnb.graph.still.names import Names
@@ -74,7 +74,10 @@ def attribute(machine: Machine, held: Any, name: str, names: Names) -> Any:
 def _of_module(module: ModuleType, name: str) -> Any:
     if ORIGINS not in vars(module):
         return module_attribute(module, name)
-    return vars(module).get(name, Opaque()) if name != ORIGINS else Opaque()
+    value = vars(module).get(name, Opaque()) if name != ORIGINS else Opaque()
+    if isinstance(value, Later):
+        value = vars(module)[name] = value.found()
+    return value
 
 
 def _of_class(class_: type, name: str) -> Any:

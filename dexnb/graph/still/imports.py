@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from dexnb.graph.opaque import Opaque
+from dexnb.graph.opaque import Later, Opaque
 from dexnb.graph.origin import ORIGINS
 from dexnb.graph.still.attributes import attribute
 from dexnb.graph.still.names import Module, Names
@@ -30,14 +31,15 @@ class Imports:
                 self._whole(alias, names)
             return
         home = absolute(node, names.module)
-        held = self.module(home, names.module)
         for alias in node.names:
             if alias.name == "*":
-                self._star(held, names)
+                self._star(self.module(home, names.module), names)
                 continue
             name = alias.asname or alias.name
             names.module.origins[name] = f"{home}.{alias.name}"
-            names.set(name, self._part(held, home, alias.name, names))
+            part = Later(partial(self._part, home, alias.name, names))
+            at_once = names.kind != "module" or trusted_module(home) is not None
+            names.set(name, part.found() if at_once else part)
 
     def _whole(self, alias: ast.alias, names: Names) -> None:
         held = self.module(alias.name, names.module)
@@ -65,10 +67,11 @@ class Imports:
             parent = near
         return near.object
 
-    def _part(self, held: Any, home: str, name: str, names: Names) -> Any:
+    def _part(self, home: str, name: str, names: Names) -> Any:
+        held = self.module(home, names.module)
         if isinstance(held, ModuleType) and ORIGINS in vars(held):
             if name in vars(held):
-                return vars(held)[name]
+                return attribute(self.machine, held, name, names)
             below = self.module(f"{home}.{name}", names.module)
             return below if not isinstance(below, Opaque) else Opaque(f"{home}.{name}")
         return attribute(self.machine, held, name, names)
@@ -84,7 +87,9 @@ class Imports:
         for name in listed:
             if isinstance(name, str):
                 names.module.origins[name] = f"{held.__name__}.{name}"
-                names.set(name, attribute(self.machine, held, name, names))
+                there = vars(held).get(name)
+                later = isinstance(there, Later)
+                names.set(name, there if later else attribute(self.machine, held, name, names))
 
 
 def absolute(node: ast.ImportFrom, module: Module) -> str:

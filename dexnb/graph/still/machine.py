@@ -32,6 +32,10 @@ MOST_WORK: Final = 200_000
 """Expressions that are worked out for one text; no definition needs a tenth of it."""
 
 
+_DEEPEST_FILES: Final = 10
+"""How many files deep imports are followed at once; most are looked up later, and one by one."""
+
+
 class Exhausted(Exception):
     """A text asks for more work than any definition needs."""
 
@@ -59,6 +63,7 @@ class Machine:
         self._near: dict[Path, Module | None] = {}
         self._bare: list[Module] = []
         self._loaded = 0
+        self._following = 0
         self.begin()
 
     def begin(self) -> None:
@@ -118,12 +123,15 @@ class Machine:
         names = Names(module.namespace, "module", module, unit)
         if module not in self._bare:
             self._bare.append(module)
+        self._following += 1
         try:
             self.statements.run(unit.tree.body, names)
             self._makers(module)
         except Exhausted:
             message = "it asks for more work than definitions need: the rest of it is not read"
             self.note("cannot-tell", message, names, None)
+        finally:
+            self._following -= 1
 
     def _makers(self, module: Module) -> None:
         """Follow functions that define classes and that nobody has called, for those classes."""
@@ -153,7 +161,7 @@ class Machine:
         if not near.path:
             return None
         file = self.neighbours.find(name, Path(near.path).absolute())
-        if file is None:
+        if file is None or self._following > _DEEPEST_FILES:
             return None
         if file not in self._near and self._loaded < MOST_FILES:
             self._loaded += 1
@@ -176,6 +184,8 @@ class Machine:
             self.follow(parse_unit(read_text(file), module.path), module)
         except (UnreadableText, NotParsed):
             return None
+            if not self._following:
+                self.finish()
         finally:
             self.problems, self.about, self.work, self.depth = around
         return module

@@ -6,7 +6,7 @@ import builtins
 from types import CellType, FunctionType, ModuleType
 from typing import Any, Literal
 
-from dexnb.graph.opaque import Opaque
+from dexnb.graph.opaque import Later, Opaque
 from dexnb.graph.origin import ORIGINS
 from dexnb.graph.still.unit import Unit
 
@@ -40,6 +40,14 @@ class Module:
         """Functions that were followed, by id."""
         self.exported: Any = None
         self.near: list[Module] = []
+
+
+    def get(self, name: str) -> Any:
+        """Give what a name stands for here; `Opaque` where it stands for nothing."""
+        value = self.namespace.get(name)
+        if isinstance(value, Later):
+            value = self.namespace[name] = value.found()
+        return Opaque() if value is None and name not in self.namespace else value
 
 
 def modules_behind(module: Module) -> list[Module]:
@@ -90,18 +98,23 @@ class Names:
         Raises:
             Missing: It stands for nothing.
         """
-        if name in self.values:
-            return self.values[name]
-        scope = self.outer
+        scope: Names | None = self
         while scope is not None:
-            if scope.kind != "class" and name in scope.values:
-                return scope.values[name]
+            if name in scope.values and (scope is self or scope.kind == "function"):
+                return scope.own(name)
             scope = scope.outer
         if name in self.module.namespace and name not in _MODULES_OWN:
-            return self.module.namespace[name]
+            return self.module.get(name)
         if hasattr(builtins, name):
             return getattr(builtins, name)
         raise Missing(name)
+
+    def own(self, name: str) -> Any:
+        """Give what a name of this very scope stands for."""
+        value = self.values[name]
+        if isinstance(value, Later):
+            value = self.values[name] = value.found()
+        return value
 
     def set(self, name: str, value: Any) -> None:
         """Let a name stand for a value."""

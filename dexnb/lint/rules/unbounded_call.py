@@ -8,6 +8,7 @@ from dexnb.graph.redact import code_text
 from dexnb.lint.facts.blocking import is_blocking
 from dexnb.lint.facts.bounds import is_bounded, makers_of
 from dexnb.lint.facts.kinds import OUTSIDE
+from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.origin import top_of
 from dexnb.lint.facts.spots import CallKind, CallSpot
 from dexnb.lint.facts.step import StepSubject
@@ -34,29 +35,33 @@ def unbounded_call(step: StepSubject) -> Iterator[Remark]:
                 job = await self._jobs.status(input)
     """
     for method in step.methods:
-        loops = {poll.loop.loop: poll for poll in method.polls}
         going_out = {call.node for call in method.calls(CallKind.FOREIGN) if call.awaited}
         for call in method.calls(CallKind.FOREIGN, CallKind.HIDDEN):
-            if any(made in going_out for made in makers_of(call)):
-                continue  # it reads the answer to a call that is judged itself
-            around = [each for each in call.around if each.kind == "loop"]
-            if around and around[-1] not in loops:
-                continue
-            asked = bool(around) and call in loops[around[-1]].asks
-            bounded = is_bounded(call, call.within(around[-1]) if around else None)
-            if bounded == "yes" or not _is_judged(call, asked=asked):
-                continue
-            sure = call.kind is CallKind.FOREIGN and _is_sure(call) and bounded == "no"
-            text = code_text(call.call.func, 60)
-            yield Remark(
-                call.node,
-                call.frame,
-                f"{text} may take for ever: nothing limits how long this call may take"
-                if sure
-                else f"it cannot be told whether {text} has a timeout of its own",
-                "put it under asyncio.timeout(...), or give the client a timeout",
-                verdict="found" if sure else "cannot tell",
-            )
+            # What reads the answer to a call is judged with that call.
+            if not any(made in going_out for made in makers_of(call)):
+                yield from _of_call(call, method)
+
+
+def _of_call(call: CallSpot, method: MethodFacts) -> Iterator[Remark]:
+    loops = [each for each in call.around if each.kind == "loop"]
+    polls = [poll for poll in method.polls if loops and poll.loop.loop is loops[-1]]
+    if loops and not polls:
+        return
+    asked = any(call in poll.asks for poll in polls)
+    bounded = is_bounded(call, call.within(loops[-1]) if loops else None)
+    if bounded == "yes" or not _is_judged(call, asked=asked):
+        return
+    sure = call.kind is CallKind.FOREIGN and _is_sure(call) and bounded == "no"
+    text = code_text(call.call.func, 60)
+    yield Remark(
+        call.node,
+        call.frame,
+        f"{text} may take for ever: nothing limits how long this call may take"
+        if sure
+        else f"it cannot be told whether {text} has a timeout of its own",
+        "put it under asyncio.timeout(...), or give the client a timeout",
+        verdict="found" if sure else "cannot tell",
+    )
 
 
 def _is_judged(call: CallSpot, *, asked: bool) -> bool:

@@ -108,7 +108,7 @@ def test_a_file_beside_a_package_is_not_taken_for_an_absolute_import(tmp_path: P
     (folder / "base.py").write_text(BASE)
     reading = read(folder, "from base import Base, PAUSE, End", "Base", "PAUSE", "End")
     assert reading.flows[0].problems
-    assert reading.module.namespace["PAUSE"].origin == "base.PAUSE"
+    assert reading.module.get("PAUSE").origin == "base.PAUSE"
 
 
 def test_a_base_class_that_is_not_found_is_said_not_to_be_known(tmp_path: Path) -> None:
