@@ -11,15 +11,18 @@ from tests.house.tree import ROOT
 
 DATA = ROOT / "tests/data/lint"
 SHAPES = ROOT / "tests/data/lint_shapes"
-_MARK = re.compile(r"# expect: (.*)")
 
 Marks = list[tuple[int, str]]
 
 
-def marked(path: Path) -> Marks:
-    """Give line and code of each mark; a code with `?` could not be told."""
+def marked(path: Path, target: str = "") -> Marks:
+    """Give line and code of each mark; a code with `?` could not be told.
+
+    What is said for a target alone is marked `# expect-dex: DX206`.
+    """
+    mark_of = re.compile(f"# expect{target and '-'}{target}: (.*)")
     lines = path.read_text("utf-8").splitlines()
-    found = ((number, _MARK.search(line)) for number, line in enumerate(lines, 1))
+    found = ((number, mark_of.search(line)) for number, line in enumerate(lines, 1))
     return sorted((number, code) for number, mark in found if mark for code in mark[1].split())
 
 

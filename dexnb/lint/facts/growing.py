@@ -14,6 +14,9 @@ from dexnb.lint.facts.limits import Limits
 DEEPEST = 12
 """Names and helpers that an expression is followed through."""
 
+MOST_WORK = 50_000
+"""Expressions after which nothing more is told: no code may stall the linter."""
+
 
 @dataclass(frozen=True, slots=True)
 class Value:
@@ -59,6 +62,7 @@ class Growing:
         """Take the variables of this function."""
         self._home = home
         self._limits = limits
+        self._work = 0
 
     def of(
         self, expression: ast.expr, frame: Frame, now: Mapping[str, Value], depth: int = 0
@@ -71,7 +75,8 @@ class Growing:
             now: What the variables of the poll hold.
             depth: How many names and helpers lie between.
         """
-        if depth > DEEPEST:
+        self._work += 1
+        if depth > DEEPEST or self._work > MOST_WORK:
             return UNTOLD
         match expression:
             case ast.BinOp(left=left, op=op, right=right):

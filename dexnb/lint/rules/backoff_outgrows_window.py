@@ -29,7 +29,7 @@ def backoff_outgrows_window(step: StepSubject) -> Iterator[Remark]:
     Instead:
         Cap the interval by what the window rule leaves::
 
-            delay = min(delay * 2, LONGEST_INTERVAL)   # heartbeat_timeout - 10 s - call timeout
+            delay = min(delay * 2, LONGEST_INTERVAL)  # heartbeat_timeout - 10 s - call timeout
     """
     for method, poll in step.polls:
         limits = Limits(method.frames)

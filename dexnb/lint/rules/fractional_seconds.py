@@ -37,7 +37,7 @@ def fractional_seconds(step: StepSubject) -> Iterator[Remark]:
     Instead:
         Give whole seconds::
 
-            heartbeat_timeout=timedelta(seconds=60)
+            StepOptions(heartbeat_timeout=timedelta(seconds=60))
     """
     if step.settings.target != "dex":
         return

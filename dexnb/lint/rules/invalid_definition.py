@@ -21,7 +21,9 @@ def invalid_definition(flow: FlowSubject) -> Iterator[Remark]:
         The Flow does not start anywhere. Some of this Dex refuses only when the Step is reached.
 
     Instead:
-        Do what the message says; it ends with the fix.
+        Do what the message says; it ends with the fix::
+
+            def execute(self, context: Context, input: str) -> StepDecision: ...
     """
     for problem in flow.problems:
         if problem.kind == "definition":

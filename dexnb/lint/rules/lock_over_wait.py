@@ -26,7 +26,7 @@ def lock_over_wait(step: StepSubject) -> Iterator[Remark]:
     Instead:
         Poll without locks, and go to a Step that holds them for a moment::
 
-            return go_to(RecordResult, job.result)   # this one has execute_lock_attributes
+            return go_to(RecordResult, job.result)  # this one has execute_lock_attributes
     """
     plan: dict[str, Any] = step.step.plan or {}
     for method, poll in step.polls:

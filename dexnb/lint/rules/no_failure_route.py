@@ -31,6 +31,7 @@ def no_failure_route(step: StepSubject) -> Iterator[Remark]:
 
             return StepOptions(...).on_execute_failure_proceed_to(GiveUp)
 
+
             class GiveUp(Step[str]):
                 def execute(self, context: Context, input: str) -> StepDecision:
                     error = context.recovery_error

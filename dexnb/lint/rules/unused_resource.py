@@ -23,7 +23,9 @@ def unused_resource(flow: FlowSubject) -> Iterator[Remark]:
         looks like a Flow that does nothing.
 
     Instead:
-        Use it, or take it out of the schema.
+        Use it, or take it out of the schema::
+
+            JOB_PROGRESS.write(context, job)
     """
     for each in diagnosed(flow, "unused_resource"):
         yield Remark(

@@ -37,27 +37,27 @@ def wait_bounds_differ(step: StepSubject) -> Iterator[Remark]:
             )
     """
     polls = [poll for method, poll in step.polls if method.name == "execute"]
-    node = step.node
-    settings = step.step.settings
-    if node is None or not polls or settings.retry.maximum_attempts == 1:
-        return
-    hidden = is_hidden(step, *_BOUNDS, "execute_retry", "maximum_attempts")
-    given = [name for name in _BOUNDS if name in node.given]
-    seconds = settings.execute_method_timeout, settings.retry.total_duration
-    differ = abs(seconds[0] - seconds[1]) > GRAIN
     place = place_of_options(step, *_BOUNDS)
-    if place is None or not (hidden or (given and differ)):
+    if not polls or place is None or step.step.settings.retry.maximum_attempts == 1:
         return
-    texts = [
+    name, bounds = step.step.step_type, _bounds(step)
+    if is_hidden(step, *_BOUNDS, "execute_retry", "maximum_attempts"):
+        message = f"it cannot be told whether the bounds of {name} are one maximum wait"
+        yield Remark(*place, message, _HINT, verdict="cannot tell")
+    elif bounds:
+        told = any(poll.is_poll == "yes" for poll in polls)
+        message = f"{name} waits with two bounds: {bounds}"
+        yield Remark(*place, message, _HINT, verdict="found" if told else "cannot tell")
+
+
+def _bounds(step: StepSubject) -> str:
+    """Write the two bounds of a Step; nothing where they are the same or none is set."""
+    settings = step.step.settings
+    seconds = settings.execute_method_timeout, settings.retry.total_duration
+    given = [name for name in _BOUNDS if step.node is not None and name in step.node.given]
+    if not given or abs(seconds[0] - seconds[1]) <= GRAIN:
+        return ""
+    return " and ".join(
         f"{name} {seconds_text(value)}{'' if name in given else ' (the default)'}"
         for name, value in zip(_BOUNDS, seconds, strict=True)
-    ]
-    told = not hidden and any(poll.is_poll == "yes" for poll in polls)
-    yield Remark(
-        *place,
-        f"{step.step.step_type} waits with two bounds: {' and '.join(texts)}"
-        if told
-        else f"it cannot be told whether the bounds of {step.step.step_type} are one maximum wait",
-        _HINT,
-        verdict="found" if told else "cannot tell",
     )

@@ -34,13 +34,11 @@ def window_rule(step: StepSubject) -> Iterator[Remark]:
         and begins again, though nothing is wrong.
 
     Instead:
-        Sleep no longer than the rule leaves, or raise heartbeat_timeout::
+        Sleep no longer than the rule leaves, or raise heartbeat_timeout: to interval + call timeout
+        + margin at least, where it leaves nothing::
 
-            POLL_INTERVAL = timedelta(seconds=40)   # 60 s - 10 s - 10 s
+            POLL_INTERVAL = timedelta(seconds=40)  # 60 s - 10 s - 10 s
             CALL_TIMEOUT = timedelta(seconds=10)
-
-        Where no interval is left at all, heartbeat_timeout has to be at least interval + call
-        timeout + margin.
     """
     for method, poll in step.polls:
         if not beats_aside(method):

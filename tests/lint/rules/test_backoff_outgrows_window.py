@@ -99,3 +99,11 @@ def test_a_first_interval_that_is_too_long_is_a_matter_of_the_window_rule() -> N
     parts = {"before": "d = 41", "sleep": "d", "behind": "d *= 2"}
     (found,) = said(poll(**parts), {"DX201", "DX204"})
     assert (found.code, found.verdict) == ("DX201", "found")
+
+
+def test_variables_that_are_all_made_of_each_other_do_not_stall_the_linter() -> None:
+    """Followed to the end there would be more ways than anybody could walk."""
+    tangle = "; ".join(f"{name} = a + b + c" for name in "abcabc")
+    parts = {"before": f"a = b = c = 1; {tangle}; d = a", "sleep": "d", "behind": "d = d + a"}
+    (found,) = said(poll(**parts), {"DX204"})
+    assert found.verdict == "cannot tell"

@@ -2,85 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dexnb import (
-    Attribute,
-    Context,
-    Flow,
-    PersistenceSchema,
-    RetryPolicy,
-    Step,
-    StepDecision,
-    StepList,
-    StepOptions,
-    Stream,
-    go_to,
-    graceful_complete,
-)
 from dexnb.errors import FlowDefinitionError
 from dexnb.lint import LintSettings, lint_flow, lint_paths
 from dexnb.model.finding import Finding
+from tests.lint.wrong_flow import Wrong
 
-UNUSED = Stream("Unused", str, 1 << 16)
-USED = Attribute("Used", str)
-OTHER = Attribute("Other", str)
-
-
-class Begin(Step[str]):
-    """Leads to a Step that is not listed, and reads what is not."""
-
-    def execute(self, context: Context, input: str) -> StepDecision:
-        """Decide."""
-        USED.set(context, input)
-        if input:
-            return self.onward(OTHER.get(context) or input)
-        return graceful_complete()
-
-    def onward(self, text: str) -> StepDecision:
-        """Go on."""
-        return go_to(Stray, text)  # stray
-
-
-class Stray(Step[str]):
-    """Not listed."""
-
-    def execute(self, context: Context, input: str) -> StepDecision:
-        """End."""
-        return graceful_complete()
-
-
-class Left(Step[str]):
-    """Listed, and nothing leads to it."""
-
-    def get_step_options(self) -> StepOptions:
-        """Give options that cannot hold."""
-        return StepOptions(execute_retry=RetryPolicy(backoff_coefficient=0.5))
-
-    def execute(self, context: Context, input: str) -> StepDecision:
-        """End."""
-        return graceful_complete()
-
-
-class Wrong(Flow[str]):
-    """Wrong in many ways."""
-
-    def get_steps(self) -> StepList[str]:
-        """Give the Steps."""
-        return StepList.start_step(Begin()).other_steps(Left())
-
-    def get_persistence_schema(self) -> PersistenceSchema:
-        """Keep what is used, and more."""
-        return PersistenceSchema.of(USED, UNUSED)
+FILE = Path(inspect.getfile(Wrong))
 
 
 def line_of(text: str) -> int:
-    """Give the line of this file that has a text."""
-    lines = Path(__file__).read_text("utf-8").splitlines()
+    """Give the line of the Flow's file that has a text."""
+    lines = FILE.read_text("utf-8").splitlines()
     return next(at for at, line in enumerate(lines, 1) if text in line)
 
 
@@ -97,11 +36,6 @@ WANTED = {
 }
 
 
-def of_this_flow(found: list[Finding]) -> list[Finding]:
-    """Give the findings of the Flow above."""
-    return [each for each in found if each.flow == "Wrong"]
-
-
 def test_each_stands_at_its_line_and_its_node() -> None:
     """Of a live Flow that cannot be registered too: all is said at once, and nothing is raised."""
     found = lint_flow(Wrong())
@@ -116,10 +50,10 @@ def test_each_stands_at_its_line_and_its_node() -> None:
 def test_a_text_says_the_same() -> None:
     """Codes, nodes and messages; lines too, but for an option that stands at its Step's class."""
     live = lint_flow(Wrong())
-    still = of_this_flow(list(lint_paths([__file__]).findings))
+    still = list(lint_paths([FILE]).findings)
     assert facts(still) >= WANTED
     assert sorted(each.message for each in still) == sorted(each.message for each in live)
-    assert {each.place.path for each in still} == {__file__}
+    assert {each.place.path for each in still} == {str(FILE)}
 
 
 def test_what_is_no_flow_is_refused() -> None:

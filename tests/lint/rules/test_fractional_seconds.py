@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from dexnb.lint import LintSettings, lint_paths
-from tests.lint.marks import DATA, shown
+from tests.lint.marks import DATA, marked, shown
 
 FILE = DATA / "fractional-seconds/bad_dex.py"
 
 
 def test_they_are_found_where_the_flow_is_to_run_on_dex() -> None:
     """Options, retry policies, Timers and the options that a decision gives, each on its line."""
-    lines = FILE.read_text("utf-8").splitlines()
-    marks = [
-        (number, line.partition("# expect-dex: ")[2])
-        for number, line in enumerate(lines, 1)
-        if "# expect-dex: " in line
-    ]
     found = lint_paths([FILE], settings=LintSettings(target="dex")).findings
-    assert shown(found) == marks
+    assert shown(found) == marked(FILE, "dex")
     assert {each.severity for each in found} == {"note"}
 
 

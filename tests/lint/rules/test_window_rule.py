@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
+import inspect
 import json
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from dexnb import AsyncContext, Flow, Step, StepDecision, StepList, graceful_complete
-from dexnb.jobs import InProcessJobs
 from dexnb.lint import LintSettings, lint_flow, lint_paths
 from dexnb.model.finding import Finding
+from tests.lint.slow_poll import Awaiting
 from tests.lint.texts import poll, said
+
+FILE = Path(inspect.getfile(Awaiting))
 
 
 def window(text: str, settings: LintSettings | None = None) -> list[Finding]:
@@ -109,36 +109,11 @@ def test_what_no_call_timeout_could_save_is_found_without_one() -> None:
     assert found.verdict == "found"
 
 
-class Await(Step[str]):
-    """Sleeps too long; where, the test knows by the mark."""
-
-    window = timedelta(seconds=30)
-
-    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
-        """Poll."""
-        jobs = InProcessJobs()
-        while True:
-            async with asyncio.timeout(10):
-                job = await jobs.status(input)
-            if job.state.value in ("succeeded", "failed"):
-                return graceful_complete(job.result)
-            await context.heartbeat()
-            await asyncio.sleep(self.window.total_seconds() + 20)  # here
-
-
-class Awaiting(Flow[str]):
-    """A Flow that is alive."""
-
-    def get_steps(self) -> StepList[str]:
-        """Give its Step."""
-        return StepList.start_step(Await())
-
-
 def test_a_live_flow_is_judged_as_its_text_is() -> None:
     """The same finding at the same line, at the node of its Step."""
     live = [each for each in lint_flow(Awaiting()) if each.code == "DX201"]
-    still = [each for each in lint_paths([__file__]).findings if each.code == "DX201"]
-    lines = Path(__file__).read_text("utf-8").splitlines()
+    still = [each for each in lint_paths([FILE]).findings if each.code == "DX201"]
+    lines = FILE.read_text("utf-8").splitlines()
     line = next(at for at, text in enumerate(lines, 1) if text.endswith("# here"))
     assert [each.place.line for each in live] == [each.place.line for each in still] == [line]
     assert live[0].message == still[0].message
