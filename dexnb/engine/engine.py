@@ -27,6 +27,7 @@ from dexnb.engine.starting import start_flow
 from dexnb.engine.step_hosts import StepHosts
 from dexnb.engine.stream_readers import StreamReaders
 from dexnb.engine.subflow_start import subflow_step
+from dexnb.engine.taking import taker_of
 from dexnb.engine.telemetry import Telemetry
 from dexnb.engine.turn import SUBFLOW
 from dexnb.engine.upkeep import Upkeep
@@ -228,7 +229,7 @@ class Engine:
         self.attempts: Dispatcher[WorkItem] = Dispatcher(
             "work",
             fetch=fetch_work,
-            handle=self._begin,
+            handle=self.begin,
             give_back=self.worker.give_back,
             free_slots=lambda: self.worker.free_slots,
             options=options,
@@ -236,6 +237,7 @@ class Engine:
         )
         self.turns.start()
         self.attempts.start()
+        provider.hand_over(taker_of(self, self._handlers))
 
     async def stop(self) -> None:
         """Stop in order: no new work, attempts handed back, everything written, store closed.
@@ -248,6 +250,7 @@ class Engine:
             return
         self._closed = True
         try:
+            self.provider.hand_over(None)
             await self.calls.end(STOP_PATIENCE)
             self.turns.stop()
             self.attempts.stop()
@@ -349,7 +352,8 @@ class Engine:
             message = "the runtime is not open yet: use it inside `async with`"
             raise RuntimeClosed(message)
 
-    def _begin(self, work: WorkItem) -> None:
+    def begin(self, work: WorkItem) -> None:
+        """Begin an attempt of a locked work item."""
         self.worker.begin(work)
         self.upkeep.poke()
 
@@ -381,13 +385,8 @@ class Engine:
 
     def _refused(self, write: StreamWrite) -> None:
         payload = {"what": f"Stream {write.stream}", "reason": "not kept"}
-        self.telemetry.record(
-            write.run_id,
-            write.flow_id,
-            "late_write",
-            write.source.removeprefix("#"),
-            payload=payload,
-        )
+        step = write.source.removeprefix("#")
+        self.telemetry.record(write.run_id, write.flow_id, "late_write", step, payload=payload)
 
     def _tell(self, error: Exception) -> None:
         text = f"outbox: {type(error).__name__}: {error}"

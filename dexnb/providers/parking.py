@@ -47,6 +47,10 @@ class FetchParking:
         """Count the fetches that wait."""
         return sum(len(waiters) for waiters in self._waiters.values())
 
+    def idle(self, queue: Queue) -> bool:
+        """Tell whether a fetch waits that has found nothing, and no hint has come since."""
+        return any(not waiter.done() for waiter in self._waiters[queue])
+
     async def fetch(
         self,
         queue: Queue,
