@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from dexnb.clock import Clock, wall_time
-from dexnb.engine import capture
+from dexnb.engine import capture, collector
 from dexnb.engine.attempt import Attempt, Links
 from dexnb.engine.counts import Counts
 from dexnb.engine.dispatcher import Dispatcher
@@ -107,6 +107,7 @@ class Engine:
         self._start_dispatchers()
         self._unlisten = self.options.listen(lambda: self.control.post(self._options_changed))
         capture.install(self)
+        collector.install(self)
 
     def _build(self, clock: Clock, telemetry_after: int) -> None:
         loop = asyncio.get_running_loop()
@@ -268,6 +269,7 @@ class Engine:
             self.endings.close()
             self.readers.close()
             capture.uninstall(self)
+            collector.uninstall(self)
             await self.provider.close()
             self._stopped.set()
 
