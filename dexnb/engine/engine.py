@@ -37,6 +37,7 @@ from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow, Registry
 from dexnb.flow.start_options import StartFlowOptions
 from dexnb.model.message import Message, encode_message
+from dexnb.model.run_state import RunState
 from dexnb.providers import (
     Commit,
     Handlers,
@@ -114,7 +115,7 @@ class Engine:
         provider, options = self.provider, self.options
         store_clock = provider.clock
         self.control = Mailbox(loop)
-        self.endings = Endings(provider)
+        self.endings = Endings(provider, trusting=clock.kind == "real")
         self.readers = StreamReaders(provider)
         self.telemetry = Telemetry(
             store_clock.lease,
@@ -322,8 +323,8 @@ class Engine:
         """Give a run by its id, or the newest of a flow id."""
         return await self.ask(lambda: self.provider.read_run(run_id=run_id, flow_id=flow_id))
 
-    async def wait_closed(self, run_id: str) -> RunRecord:
-        """Wait until a run has ended, whichever engine ends it; give it as it has ended."""
+    async def wait_closed(self, run_id: str) -> RunState:
+        """Wait until a run has ended, whichever engine ends it; give what it has come to."""
         self.check_open()
         return await self.endings.wait(run_id)
 
@@ -373,14 +374,14 @@ class Engine:
         self.turns.reconsider()
         self.attempts.reconsider()
 
-    def _committed(self, commit: Commit) -> None:
+    def _committed(self, commit: Commit, state: RunState) -> None:
         self.observers.committed(commit)
         if commit.cancelled:
             self.worker.cancel(commit.run_id, commit.cancelled)
         if commit.closes:
             self.worker.cancel_run(commit.run_id)
             self.worker.knobs.forget(commit.run_id)
-        self.endings.changed(commit)
+        self.endings.changed(commit, state)
 
     def _lost(self, tokens: frozenset[str]) -> None:
         self.worker.lose(tokens)

@@ -29,10 +29,10 @@ class NearRuns:
 
     Args:
         provider: The store.
-        committed: Called with each commit that was applied.
+        committed: Called with each commit that was applied, and the state that it led to.
     """
 
-    def __init__(self, provider: Provider, committed: Callable[[Commit], None]) -> None:
+    def __init__(self, provider: Provider, committed: Callable[[Commit, RunState], None]) -> None:
         """Start with none."""
         self._provider = provider
         self._committed = committed
@@ -52,7 +52,7 @@ class NearRuns:
             self._states[commit.run_id] = state
             if len(self._states) > MOST_RUNS:
                 self._states.popitem(last=False)
-        self._committed(commit)
+        self._committed(commit, state)
 
     async def applied_before(self, commit: Commit, state: RunState) -> None:
         """Learn whether a turn was applied, and only the store's answer was lost.
