@@ -49,10 +49,14 @@ class NearRuns:
     def applied(self, commit: Commit, state: RunState) -> None:
         """Keep the state that an applied turn has led to, and tell of the turn."""
         if not commit.closes:
-            self._states[commit.run_id] = state
-            if len(self._states) > MOST_RUNS:
-                self._states.popitem(last=False)
+            self.keep(state)
         self._committed(commit, state)
+
+    def keep(self, state: RunState) -> None:
+        """Have a state at hand for the run's next turn; the caller gives it away."""
+        self._states[state.run_id] = state
+        if len(self._states) > MOST_RUNS:
+            self._states.popitem(last=False)
 
     async def applied_before(self, commit: Commit, state: RunState) -> None:
         """Learn whether a turn was applied, and only the store's answer was lost.

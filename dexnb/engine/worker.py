@@ -39,6 +39,7 @@ from dexnb.model.message import StepDone, StepFailed, encode_message
 from dexnb.model.run_state import RunState
 from dexnb.providers import NewMessage, NewWorkItem, Provider, WorkItem
 
+ENDED = Closing("ended")
 NO_CODE_DELAY = 0.1
 POISON = "Poison"
 
@@ -72,6 +73,7 @@ class Worker:
         self._options = options
         self._links = links
         self._hosts = hosts
+        self._near = near
         self._ends = AttemptEnds(provider, near, links.outbox)
         self._freed = freed
         self._deadlines = Deadlines(hosts, self.fail)
@@ -95,12 +97,18 @@ class Worker:
             self._begin(work)
 
     async def _begin_again(self, work: WorkItem) -> None:
-        """Begin after a lost engine, which may have turned knobs since the item was written."""
+        """Begin after a lost engine, which may have turned knobs since the item was written.
+
+        The run has to be looked at for that, and so it is at hand when the attempt ends.
+        """
         run_id = work.item.run_id
         with suppress(ProviderError, DocumentError):
             record = await self._provider.read_run(run_id=run_id)
             if record is not None:
-                self.knobs.learn(run_id, RunState.from_text(record.state).overrides)
+                state = RunState.from_text(record.state)
+                self.knobs.learn(run_id, state.overrides)
+                if not state.closed:
+                    self._near.keep(state)
         if self._stopping:
             await self.give_back(work)
         else:
@@ -168,7 +176,7 @@ class Worker:
                 attempt.note_late("result")
             self._settle(attempt)
             return
-        attempt.close(Closing("ended"))
+        attempt.close(ENDED)
         self._retire(attempt)
         if outcome.message is None:
             error = outcome.error or asyncio.CancelledError()
