@@ -13,7 +13,7 @@ DEFAULTS = frozenset({(700, 10, 10), (2000, 10, 10), (2000, 10, 0)})
 """The thresholds that Python has by itself, in all of its versions: whoever has set others, or has
 turned the collector off, has decided."""
 
-CALM = (10_000, 20, 50)
+CALM = (20_000, 20, 50)
 """The thresholds while an engine runs. Garbage of at most so many objects waits longer, which is a
 few megabytes; what is not in a cycle goes at once, as ever."""
 
