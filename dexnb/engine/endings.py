@@ -47,7 +47,9 @@ class Endings:
         self._watching: _Waits = {}
         self._looking: asyncio.Task[None] | None = None
         self._doubted: dict[str, None] = {}
-        _on_loop.setdefault(self._loop, WeakSet()).add(self)
+        self._all = _on_loop.setdefault(self._loop, WeakSet())
+        self._all.add(self)
+        self._closed = False
 
     async def wait(self, run_id: str) -> RunState:
         """Wait until a run has ended, whichever engine ends it; give what it has come to.
@@ -114,7 +116,9 @@ class Endings:
 
     def changed(self, commit: Commit, state: RunState) -> None:
         """Tell everyone on this loop that a run has had a turn, which led to this state."""
-        for endings in tuple(_on_loop.get(self._loop, ())):
+        # Nearly always there is but one, and a look into a weak set costs more than all the rest.
+        alone = len(self._all) == 1 and not self._closed
+        for endings in (self,) if alone else tuple(self._all):
             endings.resolve(commit.run_id, ended=commit.closes, commit=commit, state=state)
         if self._trusting and not commit.closes and len(self._open) < MOST_RUNS:
             self._open.add(commit.run_id)
@@ -133,7 +137,8 @@ class Endings:
 
     def close(self) -> None:
         """End all waits with RuntimeClosed."""
-        _on_loop.get(self._loop, WeakSet()).discard(self)
+        self._closed = True
+        self._all.discard(self)
         for task in (self._looking, self._later):
             if task is not None:
                 task.cancel()

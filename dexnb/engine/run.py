@@ -89,7 +89,10 @@ class AsyncRun:
         Raises:
             WaitTimeout: It runs on after `timeout` seconds.
         """
-        seconds = None if timeout is None else seconds_of(timeout, name="wait timeout")
+        if timeout is None:
+            ended = await self._engine.wait_closed(self.run_id)
+            return result_of(ended, self._engine.registry.codecs)
+        seconds = seconds_of(timeout, name="wait timeout")
         try:
             async with asyncio.timeout(seconds):
                 ended = await self._engine.wait_closed(self.run_id)

@@ -49,7 +49,10 @@ class FetchParking:
 
     def idle(self, queue: Queue) -> bool:
         """Tell whether a fetch waits that has found nothing, and no hint has come since."""
-        return any(not waiter.done() for waiter in self._waiters[queue])
+        for waiter in self._waiters[queue]:  # noqa: SIM110 - asked for with every turn
+            if not waiter.done():
+                return True
+        return False
 
     async def fetch(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 from dexnb.clock import Clock
@@ -310,14 +310,14 @@ class SqliteProvider(Provider):
             raise LoopBoundError(message)
         return self._store
 
-    async def _ask(self, name: str, make: Callable[[], ops.Operation]) -> Any:
+    def _ask(self, name: str, make: Callable[[], ops.Operation]) -> Awaitable[Any]:
         store = self._opened(name)
         try:
             operation = make()
         except _NOT_STORABLE as error:
             message = f"what is given cannot be stored: {error}"
             raise ProviderError(name, message, retryable=False) from error
-        return await store.ask(operation)
+        return store.ask(operation)
 
     async def _read(
         self,

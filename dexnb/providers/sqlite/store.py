@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -112,12 +112,15 @@ class Store:
         self.clock = clock_for(self._kind, anchor)
         self._number = await _patient(lane, lambda c: owners.register(c, owner, self._boot_id))
 
-    async def ask(self, operation: Operation) -> Any:
-        """Put an operation into a batch and wait for its answer."""
+    def ask(self, operation: Operation) -> Awaitable[Any]:
+        """Put an operation into a batch; what this gives waits for its answer."""
         if monotonic() > self._look_at:
             self._check_file(operation.name)
         answer = self.writer.submit(operation)
         self.handing.promise(operation)
+        return self._fetched(operation, answer) if isinstance(operation, Fetch) else answer
+
+    async def _fetched(self, operation: Fetch, answer: asyncio.Future[Any]) -> Any:
         try:
             return await answer
         except asyncio.CancelledError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from dexnb.providers.items import NewWorkItem, WorkItem
@@ -59,7 +58,21 @@ def _taken(batch: Batch, tokens: Tokens, turn: TurnRows, before: int) -> Iterato
 
 
 def _delivered(item: NewWorkItem, now: float) -> NewWorkItem:
-    return item if item.first_attempt_at is not None else replace(item, first_attempt_at=now)
+    if item.first_attempt_at is not None:
+        return item
+    # Not `replace`, which takes twice the time, and this comes with every Step.
+    return NewWorkItem(
+        item.run_id,
+        item.flow_id,
+        item.flow_type,
+        item.step_type,
+        item.step_execution_id,
+        item.payload,
+        item.attempt,
+        item.checkpoint,
+        now,
+        item.visible_at,
+    )
 
 
 def write_work_locks(batch: Batch) -> None:
