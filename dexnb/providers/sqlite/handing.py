@@ -37,10 +37,15 @@ class Handing:
         self._alone = alone
         self._give_back = give_back
         self._promised = 0
+        self._stood_back = False
 
     def room(self, limit: int) -> int:
         """Give how many items a fetch may lock beside those that are promised."""
-        return limit if self.taker is None else min(limit, self.taker.room() - self._promised)
+        if self.taker is None:
+            return limit
+        room = min(limit, self.taker.room() - self._promised)
+        self._stood_back = self._stood_back or room <= 0
+        return room
 
     def promise(self, operation: Operation) -> None:
         """Let an operation that waits for its batch lock what its turn enqueues, if that may be."""
@@ -50,12 +55,13 @@ class Handing:
         if not self._parking.idle("work") or not self._alone():
             return
         count, names = len(turn.items), taker.handlers.names
-        if taker.room() - self._promised >= count and all(
-            row[0] == turn.run_id and item.handler in names and not item.visible_at
-            for item, row in zip(turn.items, turn.work, strict=True)
-        ):
-            turn.lock_timeout = taker.lock_timeout()
-            self._promised += count
+        if taker.room() - self._promised < count:
+            return
+        for item, row in zip(turn.items, turn.work, strict=True):
+            if row[0] != turn.run_id or item.handler not in names or item.visible_at:
+                return
+        turn.lock_timeout = taker.lock_timeout()
+        self._promised += count
 
     def landed(self, operations: Sequence[Operation]) -> None:
         """Hand over what a batch has locked, and let the rest of what was promised be fetched."""
@@ -67,9 +73,11 @@ class Handing:
             self._promised -= len(turn.items)
             items = operation.taken()
             taken += items
-            if not items:
-                # A fetch may have stood back for it.
-                self._parking.hint("work")
+            self._stood_back = self._stood_back or not items
+        if self._stood_back:
+            # A fetch has found no room, or what was promised stays in the queue.
+            self._stood_back = False
+            self._parking.hint("work")
         if taken and self.taker is None:
             self._give_back(taken)
         elif taken and self.taker is not None:
