@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,9 @@ SHORT = 0.05
 
 
 async def start(provider: SqliteProvider, name: str, **parts: Any) -> None:
-    """Start a run with one work item."""
+    """Start a run with one work item; what is handed over comes just behind the answer."""
     await provider.start_run(commit(name, work_items=(work(name, **parts),)))
+    await asyncio.sleep(0)
 
 
 class Hands:
@@ -115,6 +117,7 @@ def test_the_next_step_comes_with_the_end_of_the_one_before(tmp_path: Path) -> N
                 (first,) = hands.items
                 following = commit("a", seqs=(2,), work_items=(work("a", "Step-2"),))
                 assert await provider.ack_work_item_with_turn(first.token, message("a"), following)
+                await asyncio.sleep(0)
             assert [each.item.step_execution_id for each in hands.items] == ["Step-1", "Step-2"]
 
     asyncio.run(body())
@@ -137,6 +140,7 @@ def test_a_turn_that_does_not_fit_hands_nothing_over(tmp_path: Path) -> None:
                 await parks(provider)
                 fitting = commit("a", seqs=(2,), work_items=(work("a", "Step-2"),))
                 await provider.ack_orchestration_item(turn.token, fitting)
+                await asyncio.sleep(0)
             assert [each.item.step_execution_id for each in hands.items] == ["Step-1", "Step-2"]
 
     asyncio.run(body())
@@ -254,5 +258,27 @@ def test_one_that_fails_takes_nothing_from_the_others(tmp_path: Path) -> None:
                 assert [each.item.run_id for each in hands.items] == ["run-a", "run-b"]
                 for item in hands.items:
                     await provider.ack_work_item(item.token)
+
+    asyncio.run(body())
+
+
+def test_a_taker_that_fails_holds_nobody_up(tmp_path: Path) -> None:
+    """Whatever is asked for next is answered; the lease of what was not taken runs out."""
+
+    async def body() -> None:
+        failures: list[dict[str, Any]] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: failures.append(told))
+
+        def refuse(items: Sequence[WorkItem]) -> None:
+            raise RuntimeError(items)
+
+        async with opened(tmp_path / "x.db") as provider:
+            provider.hand_over(replace(Hands(lease=SHORT).taker, take=refuse))
+            async with parked(provider) as fetch:
+                await start(provider, "a")
+                assert (await provider.queue_depths()).leased == 1
+                (again,) = await fetch
+                assert again.deliveries == 2
+        assert len(failures) == 1
 
     asyncio.run(body())

@@ -70,19 +70,34 @@ class Handing:
             turn = operation.enqueues()
             if turn is None or turn.lock_timeout is None:
                 continue
-            self._promised -= len(turn.items)
             items = operation.taken()
             taken += items
-            self._stood_back = self._stood_back or not items
+            if not items:
+                # It stays in the queue, and a fetch may have stood back for it.
+                self._promised -= len(turn.items)
+                self._stood_back = True
+        if taken:
+            # Not at once: whoever waits for an answer goes first, and the batch is done with by
+            # then whatever the taker does.
+            self._loop.call_soon(self._hand_over, taken)
+        self._call_fetch()
+
+    def _hand_over(self, items: Sequence[WorkItem]) -> None:
+        self._promised -= len(items)
+        try:
+            if self.taker is None:
+                self._give_back(items)
+            else:
+                self._remind(self.taker.lock_timeout())
+                self.taker.take(items)
+        finally:
+            self._call_fetch()
+
+    def _call_fetch(self) -> None:
+        """Let the fetch look again that has found no room, if there is some now."""
         if self._stood_back:
-            # A fetch has found no room, or what was promised stays in the queue.
             self._stood_back = False
             self._parking.hint("work")
-        if taken and self.taker is None:
-            self._give_back(taken)
-        elif taken and self.taker is not None:
-            self.taker.take(taken)
-            self._remind(self.taker.lock_timeout())
 
     def _remind(self, seconds: float) -> None:
         """Let the parked fetch look again when a lease that it does not know may have run out."""
