@@ -106,6 +106,9 @@ class Engine:
             await self.provider.close()
             raise
         self._start_dispatchers()
+        if clock.kind == "real":
+            # Elsewhere all plays shall be the same, and whether a fetch is parked is up to threads.
+            self.provider.hand_over(taker_of(self, self._handlers))
         self._unlisten = self.options.listen(lambda: self.control.post(self._options_changed))
         capture.install(self)
         collector.install(self)
@@ -239,7 +242,6 @@ class Engine:
         )
         self.turns.start()
         self.attempts.start()
-        provider.hand_over(taker_of(self, self._handlers))
 
     async def stop(self) -> None:
         """Stop in order: no new work, attempts handed back, everything written, store closed.
