@@ -16,7 +16,14 @@ from dexnb.clock.host import (
     wall,
 )
 from dexnb.clock.refusal import ClockRefusal, VirtualTimeStuck
-from dexnb.clock.watch import ClockWatch, Readings, Stepped, Suspended, host_readings
+from dexnb.clock.watch import (
+    ClockWatch,
+    Readings,
+    Stepped,
+    Suspended,
+    host_readings,
+    host_since_boot,
+)
 
 __all__ = [
     "LONGEST",
@@ -31,6 +38,7 @@ __all__ = [
     "guard_thread",
     "hold",
     "host_readings",
+    "host_since_boot",
     "monotonic",
     "outside_work",
     "perf_counter",

@@ -41,6 +41,12 @@ def host_readings() -> Readings:
     return Readings(monotonic=monotonic(), boottime=boottime(), wall=wall())
 
 
+def host_since_boot() -> float:
+    """Read the boot-time clock of this machine alone, or the monotonic one where there is none."""
+    passed = boottime()
+    return monotonic() if passed is None else passed
+
+
 class ClockWatch:
     """Compare readings with the ones before; feed it about once a second of real time.
 

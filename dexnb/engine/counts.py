@@ -17,6 +17,8 @@ FRESH_SECONDS = 5.0
 
 POISON = "Poison"
 
+_COUNTED = frozenset({"heartbeat", "attempt_started", "attempt_ended", "stall"})
+
 
 class Counts(Observer):
     """The numbers of one engine, by Flow type and never by id.
@@ -58,6 +60,8 @@ class Counts(Observer):
 
     def attempt(self, attempt: Attempt, kind: TelemetryKind, payload: dict[str, Any]) -> None:
         """Count what happened in an attempt."""
+        if kind not in _COUNTED:
+            return
         flow_type = attempt.item.flow_type
         with self._lock:
             if kind == "heartbeat":
@@ -82,7 +86,8 @@ class Counts(Observer):
         self.commits += 1
         if commit.closes:
             self.flows_ended[commit.flow_type, commit.status] += 1
-        self.poison[commit.flow_type] += sum(map(is_poison, commit.events))
+        if poison := sum(map(is_poison, commit.events)):
+            self.poison[commit.flow_type] += poison
 
     def begins_run(self, attempt: Attempt) -> bool:
         """Tell whether an attempt is the first of all of its run."""

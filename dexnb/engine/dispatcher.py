@@ -95,6 +95,10 @@ class Dispatcher(Generic[ItemT]):
         """Go on, if the loop waits for a slot or pauses longer than the options now say."""
         self._signal.set()
 
+    def took(self, items: int) -> None:
+        """Tell of items that the store handed over without a fetch."""
+        self._tell("hit", 0.0, 0.0, items)
+
     def renew(self) -> None:
         """Fetch again without a pause: what can be run here has changed."""
         self._renewed = True

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from dexnb.engine.patience import patiently
 from dexnb.errors import DexnbError, ProviderError, RunNotFound, RuntimeClosed
+from dexnb.model.run_state import RunState
 from dexnb.providers import Commit, Provider, RunRecord
 
 T = TypeVar("T")
+
+Known = tuple[RunRecord, RunState | None]
+"""What is known of a run; its state where that needs no decoding."""
+
+MOST_RUNS = 10_000
+"""Open runs that are remembered; every other one is looked at before a wait."""
 
 LOOK_AGAIN_SECONDS = 0.5
 
@@ -24,29 +31,49 @@ class Endings:
 
     Args:
         provider: The store, open.
+        trusting: Whether the wait for a run that this engine left open a moment ago may begin
+            without a look at the store; it has one half a second later, where time is real.
     """
 
-    def __init__(self, provider: Provider) -> None:
+    def __init__(self, provider: Provider, *, trusting: bool = False) -> None:
         """Start with nobody waiting, on the running loop."""
         self._provider = provider
+        self._trusting = trusting
+        self._open: set[str] = set()
+        self._unread: dict[str, None] = {}
+        self._later: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
         self._waiting: _Waits = {}
         self._watching: _Waits = {}
         self._looking: asyncio.Task[None] | None = None
-        self._again = False
-        _on_loop.setdefault(self._loop, WeakKeyDictionary())[self] = None
+        self._doubted: dict[str, None] = {}
+        self._all = _on_loop.setdefault(self._loop, WeakKeyDictionary())
+        self._all[self] = None
+        self._closed = False
 
-    async def wait(self, run_id: str) -> RunRecord:
-        """Wait until a run has ended, whichever engine ends it; give it as it has ended.
+    async def wait(self, run_id: str) -> RunState:
+        """Wait until a run has ended, whichever engine ends it; give what it has come to.
 
         Raises:
             RunNotFound: The store has no such run.
             RuntimeClosed: The engine was closed during the wait.
             ProviderError: The store was taken away.
         """
-        return await self._look_until(
-            run_id, self._waiting, lambda record: None if record.status == "RUNNING" else record
-        )
+        return await self._look_until(run_id, self._waiting, _ended, first=not self._opened(run_id))
+
+    def _opened(self, run_id: str) -> bool:
+        """Tell whether a run is open by all that is known here; a look at it follows later."""
+        if run_id not in self._open:
+            return False
+        self._unread[run_id] = None
+        if self._later is None:
+            self._later = self._loop.call_later(LOOK_AGAIN_SECONDS, self._look_later)
+        return True
+
+    def _look_later(self) -> None:
+        self._later = None
+        self._doubt(self._unread)
+        self._unread.clear()
 
     async def until(self, run_id: str, look: Callable[[RunRecord], T | None]) -> T:
         """Look at a run now and after each of its turns until `look` finds something.
@@ -56,26 +83,22 @@ class Endings:
             RuntimeClosed: The engine was closed during the wait.
             ProviderError: The store was taken away.
         """
-        return await self._look_until(run_id, self._watching, look)
+        return await self._look_until(run_id, self._watching, lambda known: look(known[0]))
 
     async def _look_until(
-        self,
-        run_id: str,
-        waiting: _Waits,
-        look: Callable[[RunRecord], T | None],
+        self, run_id: str, waiting: _Waits, look: Callable[[Known], T | None], *, first: bool = True
     ) -> T:
-        record: RunRecord | None = None
+        known: Known | None = None
         while True:
-            future: asyncio.Future[RunRecord | None] = self._loop.create_future()
+            future: asyncio.Future[Known | None] = self._loop.create_future()
             waiting.setdefault(run_id, {})[future] = None
             try:
-                if record is None:
-                    record = await patiently(lambda: self._provider.read_run(run_id=run_id))
-                if record is None:
-                    raise RunNotFound(f"run {run_id} is not in this store")
-                if (found := look(record)) is not None:
-                    return found
-                record = await future
+                if first:
+                    known = known or await self._read(run_id)
+                    if (found := look(known)) is not None:
+                        return found
+                first = True
+                known = await future
             finally:
                 if future.done() and not future.cancelled():
                     # Whoever fails in the read above has no use for the news that the engine stops.
@@ -85,24 +108,40 @@ class Endings:
                 if not futures:
                     waiting.pop(run_id, None)
 
-    def changed(self, commit: Commit) -> None:
-        """Tell everyone on this loop that a run has had a turn."""
-        for endings in tuple(_on_loop.get(self._loop, ())):
-            endings.resolve(commit.run_id, ended=commit.closes, commit=commit)
+    async def _read(self, run_id: str) -> Known:
+        record = await patiently(lambda: self._provider.read_run(run_id=run_id))
+        if record is None:
+            raise RunNotFound(f"run {run_id} is not in this store")
+        return record, None
+
+    def changed(self, commit: Commit, state: RunState) -> None:
+        """Tell everyone on this loop that a run has had a turn, which led to this state."""
+        # Nearly always there is but one, and a look into a weak set costs more than all the rest.
+        alone = len(self._all) == 1 and not self._closed
+        for endings in (self,) if alone else tuple(self._all):
+            endings.resolve(commit.run_id, ended=commit.closes, commit=commit, state=state)
+        if self._trusting and not commit.closes and len(self._open) < MOST_RUNS:
+            self._open.add(commit.run_id)
 
     def look(self) -> None:
         """Learn that another process has changed the store."""
-        self._again = True
+        self._open.clear()
         for run_id in self._watching:
             self.resolve(run_id, ended=False)
-        if self._waiting and self._looking is None:
+        self._doubt(self._waiting)
+
+    def _doubt(self, run_ids: Iterable[str]) -> None:
+        self._doubted.update(dict.fromkeys(run_ids))
+        if self._doubted and self._looking is None:
             self._looking = self._loop.create_task(self._look())
 
     def close(self) -> None:
         """End all waits with RuntimeClosed."""
-        _on_loop.get(self._loop, WeakKeyDictionary()).pop(self, None)
-        if self._looking is not None:
-            self._looking.cancel()
+        self._closed = True
+        self._all.pop(self, None)
+        for task in (self._looking, self._later):
+            if task is not None:
+                task.cancel()
         self.fail(RuntimeClosed("the runtime was closed during the wait"))
 
     def fail(self, error: DexnbError) -> None:
@@ -112,23 +151,40 @@ class Endings:
                 if not future.done():
                     future.set_exception(error)
 
-    def resolve(self, run_id: str, *, ended: bool, commit: Commit | None = None) -> None:
+    def resolve(
+        self,
+        run_id: str,
+        *,
+        ended: bool,
+        commit: Commit | None = None,
+        state: RunState | None = None,
+    ) -> None:
         """Let this engine's own waits for a run look again: at what a turn has left, if given."""
-        waiting = self._waiting.get(run_id, ()) if ended else ()
+        self._open.discard(run_id)
+        waiting: Iterable[asyncio.Future[Known | None]] = ()
+        if ended:
+            self._unread.pop(run_id, None)
+            waiting = self._waiting.get(run_id, ())
         waits = [*waiting, *self._watching.get(run_id, ())]
-        record = _record_of(commit) if commit is not None and waits else None
+        if not waits:
+            return
+        record = None if commit is None else _record_of(commit)
+        # Two that wait must not have the same lists and dicts in their hands.
+        known = None if record is None else (record, state if ended and len(waits) == 1 else None)
         for future in waits:
             if not future.done():
-                future.set_result(record)
+                future.set_result(known)
 
     async def _look(self) -> None:
         try:
-            while self._again:
-                self._again = False
-                for run_id in list(self._waiting):
-                    record = await self._provider.read_run(run_id=run_id)
-                    if record is not None and record.status != "RUNNING":
-                        self.resolve(run_id, ended=True)
+            while self._doubted:
+                run_id = next(iter(self._doubted))
+                del self._doubted[run_id]
+                if run_id not in self._waiting:
+                    continue
+                record = await self._provider.read_run(run_id=run_id)
+                if record is not None and record.status != "RUNNING":
+                    self.resolve(run_id, ended=True)
         except ProviderError:
             # The store will not tell again of this change.
             self._loop.call_later(LOOK_AGAIN_SECONDS, self.look)
@@ -145,7 +201,14 @@ def _record_of(commit: Commit) -> RunRecord | None:
     )
 
 
-_Waits = dict[str, dict["asyncio.Future[RunRecord | None]", None]]
+def _ended(known: Known) -> RunState | None:
+    record, state = known
+    if record.status == "RUNNING":
+        return None
+    return RunState.from_text(record.state) if state is None else state
+
+
+_Waits = dict[str, dict["asyncio.Future[Known | None]", None]]
 """Who waits, by run id; each is told what the run has come to, or to look for itself.
 
 Who came first is told first, here and below: so the same program on a virtual clock goes the same

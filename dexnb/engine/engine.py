@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from dexnb.clock import Clock, wall_time
-from dexnb.engine import capture
+from dexnb.engine import capture, collector
 from dexnb.engine.attempt import Attempt, Links
 from dexnb.engine.counts import Counts
 from dexnb.engine.dispatcher import Dispatcher
@@ -27,6 +27,7 @@ from dexnb.engine.starting import start_flow
 from dexnb.engine.step_hosts import StepHosts
 from dexnb.engine.stream_readers import StreamReaders
 from dexnb.engine.subflow_start import subflow_step
+from dexnb.engine.taking import taker_of
 from dexnb.engine.telemetry import Telemetry
 from dexnb.engine.turn import SUBFLOW
 from dexnb.engine.upkeep import Upkeep
@@ -36,6 +37,7 @@ from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow, Registry
 from dexnb.flow.start_options import StartFlowOptions
 from dexnb.model.message import Message, encode_message
+from dexnb.model.run_state import RunState
 from dexnb.providers import (
     Commit,
     Handlers,
@@ -104,15 +106,19 @@ class Engine:
             await self.provider.close()
             raise
         self._start_dispatchers()
+        if clock.kind == "real":
+            # Elsewhere all plays shall be the same, and whether a fetch is parked is up to threads.
+            self.provider.hand_over(taker_of(self, self._handlers))
         self._unlisten = self.options.listen(lambda: self.control.post(self._options_changed))
         capture.install(self)
+        collector.install(self)
 
     def _build(self, clock: Clock, telemetry_after: int) -> None:
         loop = asyncio.get_running_loop()
         provider, options = self.provider, self.options
         store_clock = provider.clock
         self.control = Mailbox(loop)
-        self.endings = Endings(provider)
+        self.endings = Endings(provider, trusting=clock.kind == "real")
         self.readers = StreamReaders(provider)
         self.telemetry = Telemetry(
             store_clock.lease,
@@ -228,7 +234,7 @@ class Engine:
         self.attempts: Dispatcher[WorkItem] = Dispatcher(
             "work",
             fetch=fetch_work,
-            handle=self._begin,
+            handle=self.begin,
             give_back=self.worker.give_back,
             free_slots=lambda: self.worker.free_slots,
             options=options,
@@ -248,6 +254,7 @@ class Engine:
             return
         self._closed = True
         try:
+            self.provider.hand_over(None)
             await self.calls.end(STOP_PATIENCE)
             self.turns.stop()
             self.attempts.stop()
@@ -265,6 +272,7 @@ class Engine:
             self.endings.close()
             self.readers.close()
             capture.uninstall(self)
+            collector.uninstall(self)
             await self.provider.close()
             self._stopped.set()
 
@@ -317,8 +325,8 @@ class Engine:
         """Give a run by its id, or the newest of a flow id."""
         return await self.ask(lambda: self.provider.read_run(run_id=run_id, flow_id=flow_id))
 
-    async def wait_closed(self, run_id: str) -> RunRecord:
-        """Wait until a run has ended, whichever engine ends it; give it as it has ended."""
+    async def wait_closed(self, run_id: str) -> RunState:
+        """Wait until a run has ended, whichever engine ends it; give what it has come to."""
         self.check_open()
         return await self.endings.wait(run_id)
 
@@ -349,7 +357,8 @@ class Engine:
             message = "the runtime is not open yet: use it inside `async with`"
             raise RuntimeClosed(message)
 
-    def _begin(self, work: WorkItem) -> None:
+    def begin(self, work: WorkItem) -> None:
+        """Begin an attempt of a locked work item."""
         self.worker.begin(work)
         self.upkeep.poke()
 
@@ -367,7 +376,7 @@ class Engine:
         self.turns.reconsider()
         self.attempts.reconsider()
 
-    def _committed(self, commit: Commit) -> None:
+    def _committed(self, commit: Commit, state: RunState) -> None:
         self.observers.committed(commit)
         if commit.cancelled:
             self.worker.cancel(commit.run_id, commit.cancelled)
@@ -375,20 +384,15 @@ class Engine:
             self.worker.cancel_run(commit.run_id)
         self.worker.knobs.committed(commit)
         self.orchestrator.applied(commit.run_id)
-        self.endings.changed(commit)
+        self.endings.changed(commit, state)
 
     def _lost(self, tokens: frozenset[str]) -> None:
         self.worker.lose(tokens)
 
     def _refused(self, write: StreamWrite) -> None:
         payload = {"what": f"Stream {write.stream}", "reason": "not kept"}
-        self.telemetry.record(
-            write.run_id,
-            write.flow_id,
-            "late_write",
-            write.source.removeprefix("#"),
-            payload=payload,
-        )
+        step = write.source.removeprefix("#")
+        self.telemetry.record(write.run_id, write.flow_id, "late_write", step, payload=payload)
 
     def _tell(self, error: Exception) -> None:
         text = f"outbox: {type(error).__name__}: {error}"

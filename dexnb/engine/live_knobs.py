@@ -87,8 +87,8 @@ class LiveKnobs:
         """Tell whether something was turned here that may be in the history by now."""
         return bool(self._known.get(run_id, _NOTHING).turned)
 
-    async def catch_up(self, run_id: str) -> None:
-        """Learn what the store has.
+    async def catch_up(self, run_id: str) -> RunState | None:
+        """Learn what the store has; give the run's state there, None where there is no run.
 
         Raises:
             ProviderError: The store does not tell; what is known here stays.
@@ -98,13 +98,15 @@ class LiveKnobs:
         asked = () if known is None else tuple(known.turned)
         record = await self._provider.read_run(run_id=run_id)
         if record is None:
-            return
-        self.learn(run_id, RunState.from_text(record.state))
+            return None
+        state = RunState.from_text(record.state)
+        self.learn(run_id, state)
         if known is None or not known.turned:
-            return
+            return state
         events = await self._provider.read_events(run_id, known.turned_at)
         known.read(events)
         known.not_before(asked, max((event.seq for event in events), default=0))
+        return state
 
     def _of_run(self, run_id: str) -> KnownKnobs:
         known = self._known.setdefault(run_id, KnownKnobs())

@@ -29,10 +29,10 @@ class NearRuns:
 
     Args:
         provider: The store.
-        committed: Called with each commit that was applied.
+        committed: Called with each commit that was applied, and the state that it led to.
     """
 
-    def __init__(self, provider: Provider, committed: Callable[[Commit], None]) -> None:
+    def __init__(self, provider: Provider, committed: Callable[[Commit, RunState], None]) -> None:
         """Start with none."""
         self._provider = provider
         self._committed = committed
@@ -49,10 +49,17 @@ class NearRuns:
     def applied(self, commit: Commit, state: RunState) -> None:
         """Keep the state that an applied turn has led to, and tell of the turn."""
         if not commit.closes:
-            self._states[commit.run_id] = state
-            if len(self._states) > MOST_RUNS:
-                self._states.popitem(last=False)
-        self._committed(commit)
+            self.keep(state)
+        self._committed(commit, state)
+
+    def keep(self, state: RunState) -> None:
+        """Have a state at hand for the run's next turn, if none is newer; it is given away."""
+        held = self._states.get(state.run_id)
+        if held is not None and held.events > state.events:
+            return
+        self._states[state.run_id] = state
+        if len(self._states) > MOST_RUNS:
+            self._states.popitem(last=False)
 
     async def applied_before(self, commit: Commit, state: RunState) -> None:
         """Learn whether a turn was applied, and only the store's answer was lost.

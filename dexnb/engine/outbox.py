@@ -76,8 +76,10 @@ class Outbox:
 
     def forget(self, token: str) -> None:
         """Drop a token's waiting checkpoint: its attempt carries it on by itself."""
-        with self._lock:
-            self._beats.pop(token, None)
+        # Nothing is put in behind the end of its attempt.
+        if token in self._beats:
+            with self._lock:
+                self._beats.pop(token, None)
 
     async def messages_sent(self) -> None:
         """Wait until every message put in so far is written or refused."""

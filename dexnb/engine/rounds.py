@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Coroutine, Generator, Iterator
-from types import AsyncGeneratorType, CodeType
+from types import AsyncGeneratorType, CodeType, CoroutineType
 from typing import TYPE_CHECKING, Any, Literal
 
 from dexnb.engine.attempt import Attempt
@@ -162,7 +162,8 @@ class Driver:
         found = own.cr_await
         kinds = self._kinds
         while True:
-            code = getattr(found, "cr_code", None)
+            plain = type(found) is CoroutineType
+            code = found.cr_code if plain else getattr(found, "cr_code", None)
             awaited = found if code is not None else _named(found)
             if code is None and (code := _code(awaited)) is None:
                 return own, found, awaited, "call"
@@ -218,10 +219,14 @@ def _code(awaited: Any) -> Any:
 
 
 def _inward(awaited: Any) -> Any:
+    if type(awaited) is CoroutineType:
+        return awaited.cr_await
     return _first(awaited, "cr_await", "gi_yieldfrom", "ag_await")
 
 
 def _frame(awaited: Any) -> Any:
+    if type(awaited) is CoroutineType:
+        return awaited.cr_frame
     return _first(awaited, "cr_frame", "gi_frame", "ag_frame")
 
 

@@ -89,17 +89,20 @@ class AsyncRun:
         Raises:
             WaitTimeout: It runs on after `timeout` seconds.
         """
-        seconds = None if timeout is None else seconds_of(timeout, name="wait timeout")
+        if timeout is None:
+            ended = await self._engine.wait_closed(self.run_id)
+            return result_of(ended, self._engine.registry.codecs)
+        seconds = seconds_of(timeout, name="wait timeout")
         try:
             async with asyncio.timeout(seconds):
-                record = await self._engine.wait_closed(self.run_id)
+                ended = await self._engine.wait_closed(self.run_id)
         except TimeoutError:
             message = f"{self.flow_id} runs on after {seconds:g} s of the runtime's clock"
             state = await self.state()
             locks = lock_waits(state)
             why = f"{self._last_failure(state)}{locks and f'; {locks}'}"
             raise WaitTimeout(f"{message}{why}; it was left alone") from None
-        return result_of(RunState.from_text(record.state), self._engine.registry.codecs)
+        return result_of(ended, self._engine.registry.codecs)
 
     def _last_failure(self, state: RunState) -> str:
         """Say how an attempt of this engine failed last of which the Step goes on, or nothing."""

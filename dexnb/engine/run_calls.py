@@ -15,7 +15,6 @@ from dexnb.flow.result import FlowResult
 from dexnb.model.arguments import of_type
 from dexnb.model.event import Event
 from dexnb.model.message import ConfigChanged, Stop, StopKind
-from dexnb.model.run_state import RunState
 from dexnb.providers import RunRecord
 
 if TYPE_CHECKING:
@@ -42,11 +41,11 @@ async def wait_for_run(engine: Engine, record: RunRecord, seconds: float | None)
     """
     try:
         async with asyncio.timeout(seconds):
-            ended = await engine.wait_closed(record.run_id)
+            state = await engine.wait_closed(record.run_id)
     except TimeoutError:
         message = f"{record.flow_id} runs on after {seconds:g} s; it was left alone"
         raise LongPollTimeoutError(message) from None
-    return result_of(RunState.from_text(ended.state), engine.registry.codecs)
+    return result_of(state, engine.registry.codecs)
 
 
 def read_config(config: FlowConfig) -> dict[str, str]:

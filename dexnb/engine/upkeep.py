@@ -138,7 +138,8 @@ class Upkeep:
             # Only now: an attempt whose lease went to another engine must not poll once more.
             self._suspended = False
             self._hosts.wake_all()
-        await self.flush()
+        if self._telemetry.dirty:
+            await self.flush()
 
     def _watch_closely(self) -> None:
         if self._alert is None and not self._stopped:

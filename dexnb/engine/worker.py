@@ -38,6 +38,7 @@ from dexnb.model.decision import Failure
 from dexnb.model.message import StepDone, StepFailed, encode_message
 from dexnb.providers import NewMessage, NewWorkItem, Provider, WorkItem
 
+ENDED = Closing("ended")
 NO_CODE_DELAY = 0.1
 POISON = "Poison"
 
@@ -71,6 +72,7 @@ class Worker:
         self._options = options
         self._links = links
         self._hosts = hosts
+        self._near = near
         self._ends = AttemptEnds(provider, near, links.outbox)
         self._freed = freed
         self._deadlines = Deadlines(hosts, self.fail)
@@ -94,9 +96,14 @@ class Worker:
             self._begin(work)
 
     async def _begin_again(self, work: WorkItem) -> None:
-        """Begin where knobs may have been turned elsewhere since the item was written."""
+        """Begin after a lost engine, or where knobs may have been turned elsewhere since.
+
+        The run has to be looked at for that, and so it is at hand when the attempt ends.
+        """
         with suppress(ProviderError, DocumentError):
-            await self.knobs.catch_up(work.item.run_id)
+            state = await self.knobs.catch_up(work.item.run_id)
+            if state is not None and not state.closed:
+                self._near.keep(state)
         if self._stopping:
             await self.give_back(work)
         else:
@@ -164,7 +171,7 @@ class Worker:
                 attempt.note_late("result")
             self._settle(attempt)
             return
-        attempt.close(Closing("ended"))
+        attempt.close(ENDED)
         self._retire(attempt)
         if outcome.message is None:
             error = outcome.error or asyncio.CancelledError()

@@ -25,6 +25,9 @@ MAX_VALUE_BYTES = 1 << 20
 MAX_DEPTH = 64
 """How deep a value may be nested, so that what was stored can be read on any stack."""
 
+_SHORT = 10**15
+"""Whole numbers below this need no encoder."""
+
 _HINTS = {
     "numpy": "give value.item() or value.tolist()",
     "pandas": "give value.to_pydatetime(), value.to_dict() or a list",
@@ -59,6 +62,8 @@ def text_of(document: Any, operation: str, limit: int = MAX_VALUE_BYTES) -> str:
     Raises:
         ValueMappingError: The text is larger than `limit` bytes.
     """
+    if type(document) is int and -_SHORT < document < _SHORT:
+        return str(document)
     try:
         text = to_text(document)
     except DocumentError as error:

@@ -117,17 +117,16 @@ def _meaning(method: Callable[..., Any], function: Any, form: Form) -> list[Any]
     if type(function) is not FunctionType or hasattr(function, "__wrapped__"):
         return None
     annotations = list(function.__annotations__.values())
-    if any(map(_has_quotes, annotations)):
+    written = [each for each in annotations if isinstance(each, str)]
+    if len(written) < len(annotations) and any(
+        _has_quotes(each) for each in annotations if not isinstance(each, str)
+    ):
         return None
-    places = _local_names(method), function.__globals__
-    named = [
-        _look_up(name, *places)
-        for annotation in annotations
-        if isinstance(annotation, str)
-        for name in _names_in(annotation)
-    ]
+    arguments = _step_arguments(method)
+    places = _names_around(function, arguments), function.__globals__
+    named = [_look_up(name, *places) for annotation in written for name in _names_in(annotation)]
     codecs = CODECS.get(NO_CODECS)
-    own = [function.__code__, function.__defaults__, annotations, _step_arguments(method)]
+    own = [function.__code__, function.__defaults__, annotations, arguments]
     return [form, codecs, own, named]
 
 
@@ -229,8 +228,12 @@ def _local_names(method: Callable[..., Any]) -> dict[str, Any]:
     """
     function: Any = inspect.unwrap(method)
     function = getattr(function, "__func__", function)
+    return _names_around(function, _step_arguments(method))
+
+
+def _names_around(function: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
     names: dict[str, Any] = {}
-    for base in _step_arguments(method):
+    for base in arguments:
         if isinstance(base, type):
             names[base.__name__] = base
     code = getattr(function, "__code__", None)

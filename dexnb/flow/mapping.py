@@ -34,6 +34,7 @@ MAX_DETAIL = 1024
 MAX_ERROR_TYPE = 256
 
 CONDITIONAL = "force_complete_if_channels_empty"
+_KINDS = get_args(DecisionKind)
 
 
 def map_decision(decision: Any, flow: RegisteredFlow, step: RegisteredStep) -> Decision:
@@ -56,7 +57,7 @@ def _map_decision(decision: Any, flow: RegisteredFlow) -> Decision:
         detail += "a Wait is returned by wait_for; " if isinstance(decision, Wait) else ""
         detail += "return go_to(...), graceful_complete(...) or another decision"
         raise DefinitionError(detail)
-    if decision.kind not in get_args(DecisionKind):
+    if decision.kind not in _KINDS:
         kinds = "go_to(...), graceful_complete(...), force_fail(...) or another maker"
         raise DefinitionError(f"decision kind is {shown(decision.kind)}: use {kinds}")
     _check_shape(decision)

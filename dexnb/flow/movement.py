@@ -65,6 +65,8 @@ def step_types(steps: Any, flow: RegisteredFlow, field: str) -> tuple[str, ...]:
     Raises:
         DefinitionError: One is no Step class of the Flow.
     """
+    if type(steps) is tuple and not steps:
+        return ()
     if not isinstance(steps, tuple | list):
         raise DefinitionError(f"{field} is {shown(steps)}: give a tuple of Step classes")
     try:

@@ -316,11 +316,13 @@ _LONGEST_CAUSE = 300
 def _with_recovery_plans(
     steps: dict[str, RegisteredStep], start: RegisteredStep | None
 ) -> tuple[dict[str, RegisteredStep], RegisteredStep | None]:
-    planned = {
-        step_type: replace(step, settings=with_recovery_plan(step.settings, steps))
-        for step_type, step in steps.items()
-    }
+    planned = {step_type: _with_recovery_plan(step, steps) for step_type, step in steps.items()}
     return planned, None if start is None else planned[start.step_type]
+
+
+def _with_recovery_plan(step: RegisteredStep, steps: dict[str, RegisteredStep]) -> RegisteredStep:
+    settings = with_recovery_plan(step.settings, steps)
+    return step if settings is step.settings else replace(step, settings=settings)
 
 
 def _instead_of(step: Any) -> str:

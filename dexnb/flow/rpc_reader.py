@@ -137,11 +137,16 @@ def _marked(flow: Flow[Any]) -> list[str]:
     """Name the methods under `@rpc`, in the order in which they are written, bases first."""
     names: dict[str, None] = {}
     for class_ in reversed(type(flow).__mro__):
+        if class_ in _WITHOUT_RPCS:
+            continue
         for name, value in vars(class_).items():
             if hasattr(value, MARK):
                 names[name] = None
     # One that a subclass overrides without the mark is none any more.
     return [name for name in names if options_of(getattr(flow, name, None)) is not None]
+
+
+_WITHOUT_RPCS = frozenset(Flow.__mro__)
 
 
 def _output(annotation: Any, where: str) -> tuple[Any, list[Problem]]:

@@ -18,6 +18,8 @@ _WRAPPERS = (typing.Annotated, Final, Required, NotRequired)
 def unwrap(type_: Any) -> Any:
     """Take off what only annotates: Annotated, Final, NewType, `type X = ...`, a type variable."""
     while True:
+        if type(type_) is type:
+            return type_
         if type_ is None:
             return type(None)
         if get_origin(type_) in _WRAPPERS:

@@ -53,19 +53,22 @@ def map_start(
         fix = "give StartFlowOptions or None"
         reader.problems.append(Problem(f"{flow.flow_type}.options", shown(given), fix))
         given = StartFlowOptions()
-    start = reader.read(given)
+    parts = reader.read(given)
     request_id = reader.request_id(given)
     fix_id = name_fix(flow_id)
     if fix_id is not None:
         reader.problems.append(Problem(f"{flow.flow_type} flow_id", shown(flow_id), fix_id))
-    start = reader.with_input(start, input)
+    parts |= {"flow_id": flow_id, "request_id": request_id}
+    start = reader.with_input(parts, input)
     document = _overrides(flow, overrides)
-    return replace(start, flow_id=flow_id, overrides=document, request_id=request_id)
+    return replace(start, overrides=document) if document else start
 
 
 def _overrides(flow: RegisteredFlow, overrides: dict[str, Any] | None) -> dict[str, Any]:
+    if not overrides:
+        return {}
     operation = f"overrides of {flow.flow_type}"
-    document: dict[str, Any] = encode(dict(overrides or {}), operation)
+    document: dict[str, Any] = encode(dict(overrides), operation)
     text_of(document, operation)
     return document
 
@@ -84,8 +87,8 @@ class StartReader:
         self.check = OptionCheck(where, flow.minimum_heartbeat)
         self.problems: list[Problem] = self.check.problems
 
-    def read(self, options: Any) -> Start:
-        """Give the message without flow id and input, of StartFlowOptions or SubFlowOptions."""
+    def read(self, options: Any) -> dict[str, Any]:
+        """Give what the message is made of, of StartFlowOptions or SubFlowOptions."""
         flow = self.flow
         if flow.start is None:
             fix = "give get_steps() a StepList.start_step(...)"
@@ -95,19 +98,19 @@ class StartReader:
         policy = self._policy(options)
         handler = self._handler(options.timeout_handler_options, policy)
         self._retry(options.retry_policy)
-        return Start(
-            flow_id="",
-            flow_type=flow.flow_type,
-            start_delay=self.check.seconds("start_delay", options.start_delay) or 0.0,
-            timeout=timeout,
-            timeout_policy=policy,
-            timeout_handler=handler if timeout else None,
-            attributes=self._attributes(options),
-            config=config_document(options.config_override, self.check, "config_override"),
-        )
+        return {
+            "flow_id": "",
+            "flow_type": flow.flow_type,
+            "start_delay": self.check.seconds("start_delay", options.start_delay) or 0.0,
+            "timeout": timeout,
+            "timeout_policy": policy,
+            "timeout_handler": handler if timeout else None,
+            "attributes": self._attributes(options),
+            "config": config_document(options.config_override, self.check, "config_override"),
+        }
 
-    def with_input(self, start: Start, input: Any) -> Start:
-        """Give the message with what the start Step gets.
+    def with_input(self, parts: dict[str, Any], input: Any) -> Start:
+        """Give the message of these parts, with what the start Step gets.
 
         Raises:
             FlowDefinitionError: There are problems.
@@ -118,7 +121,7 @@ class StartReader:
             raise FlowDefinitionError(self.flow.flow_type, self.problems, "start")
         document = map_input(input, self.flow, first)
         movement = Movement(first.step_type, document, plan=first.plan)
-        return replace(start, input=document, start_step=movement)
+        return Start(**parts, input=document, start_step=movement)
 
     def request_id(self, options: StartFlowOptions) -> str:
         """Check what tells one start from another, and give its id."""

@@ -139,7 +139,7 @@ def decision_from(document: dict[str, Any]) -> Decision:
         DocumentError: It is no decision.
     """
     check_fields(document, _DECISION, "decision")
-    check_choice(document["kind"], get_args(DecisionKind), "decision kind")
+    check_choice(document["kind"], _DECISIONS, "decision kind")
     given = (name for name in _LISTS if name in document)
     lists = {name: check_names(document[name], f"decision {name}") for name in given}
     return Decision(
@@ -160,6 +160,7 @@ def plan_fields(plan: Any, method: str) -> tuple[list[str], dict[str, list[str]]
     return plan["locks"][method], plan["loads"][method]
 
 
+_DECISIONS = get_args(DecisionKind)
 _LISTS = ("empty_channels", "canceling_steps", "canceling_sibling_steps")
 _MOVEMENT: Fields = {"step_type": str, "input": object, "options": (dict, type(None))}
 _FAILURE: Fields = {"error_type": str, "detail": str}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -97,7 +98,7 @@ class Event:
 
     def to_json(self) -> dict[str, Any]:
         """Give the plain JSON form that Python and TypeScript share."""
-        return {name: getattr(self, name) for name in _FIELDS}
+        return dict(zip(_FIELDS, _values(self), strict=True))
 
     @classmethod
     def from_json(cls, document: Any) -> Event:
@@ -115,6 +116,7 @@ class Event:
 
 
 _FIELDS = tuple(Event.__dataclass_fields__)
+_values = attrgetter(*_FIELDS)
 _TYPES: Fields = {
     "seq": int,
     "flow_id": str,

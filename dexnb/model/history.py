@@ -150,6 +150,7 @@ def _step_completed(state: RunState, event: Event) -> None:
         state.completions.append(completion)
 
 
+_STATUSES = get_args(RunStatus)
 _COMPLETES = ("graceful_complete", "force_complete")
 
 
@@ -204,7 +205,7 @@ def _knobs_changed(state: RunState, event: Event) -> None:
 
 
 def _flow_closed(state: RunState, event: Event) -> None:
-    check_choice(event.payload["status"], get_args(RunStatus), "flow_closed status")
+    check_choice(event.payload["status"], _STATUSES, "flow_closed status")
     state.status = event.payload["status"]
     state.error_type = event.payload["error_type"]
     state.error_message = event.payload["error_message"]

@@ -77,13 +77,21 @@ def check_fields(document: Any, fields: Fields, what: str) -> dict[str, Any]:
         message = f"{what} is {shown(document)}, not an object"
         raise DocumentError(message)
     for name, expected in fields.items():
-        if name not in document:
+        value = document.get(name, _MISSING)
+        if type(value) is expected and expected in _WHOLE:
+            continue
+        if value is _MISSING:
             message = f"{what} lacks the field {name!r}"
             raise DocumentError(message)
-        if not _fits(document[name], expected):
-            message = f"{what} field {name} is {shown(document[name])}"
+        if not _fits(value, expected):
+            message = f"{what} field {name} is {shown(value)}"
             raise DocumentError(message)
     return document
+
+
+_MISSING: Any = object()
+_WHOLE = frozenset({str, dict, list, bool})
+"""Types of which every value fits."""
 
 
 def check_choice(value: Any, choices: Collection[str], what: str) -> None:

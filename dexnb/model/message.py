@@ -295,7 +295,7 @@ def encode_message(message: Message) -> str:
 def plain(message: Message) -> dict[str, Any]:
     """Give a message's plain JSON form without its kind."""
     # Not `asdict`, which copies every item of what are plain documents already.
-    return {each.name: _plain(getattr(message, each.name)) for each in fields(message)}
+    return {name: _plain(getattr(message, name)) for name in _FIELDS[type(message)]}
 
 
 def _plain(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from dexnb.errors import DocumentError
@@ -89,11 +90,10 @@ class RunState:
 
     def to_json(self) -> dict[str, Any]:
         """Give the plain JSON form that is stored and shown; unused parts are left out."""
-        document = {name: getattr(self, name) for name in _STATE}
+        document = dict(zip(_STATE, _required(self), strict=True))
         document["active"] = {key: step.to_json() for key, step in self.active.items()}
-        for name in _OPTIONAL:
-            if value := getattr(self, name):
-                document[name] = value
+        optional = zip(_OPTIONAL, _optional(self), strict=True)
+        document.update({name: value for name, value in optional if value})
         return document
 
     def to_text(self) -> str:
@@ -108,9 +108,9 @@ class RunState:
             DocumentError: The text is no run state.
         """
         document = check_fields(from_text(text, "run state"), _STATE, "run state")
-        check_choice(document["status"], get_args(RunStatus), "run state status")
-        for step_type, number in document["numbers"].items():
-            check_fields({step_type: number}, {step_type: int}, "run state numbers")
+        check_choice(document["status"], _STATUSES, "run state status")
+        numbers = document["numbers"]
+        check_fields(numbers, dict.fromkeys(numbers, int), "run state numbers")
         for completion in document["completions"]:
             check_fields(completion, _COMPLETION, "completion")
         given = {name: document[name] for name in _OPTIONAL if name in document}
@@ -151,6 +151,7 @@ def check_channels(channels: dict[str, Any]) -> None:
                 raise DocumentError(message)
 
 
+_STATUSES = get_args(RunStatus)
 _COMPLETION: Fields = {"step_type": str, "step_execution_id": str}
 _STATE: Fields = {
     "flow_id": str,
@@ -182,3 +183,4 @@ _OPTIONAL: Fields = {
     "request_id": str,
     "origins": list,
 }
+_required, _optional = attrgetter(*_STATE), attrgetter(*_OPTIONAL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from typing import Any, Literal, get_args
 
 from dexnb.model.decision import Failure, Movement, failure_from, movement_from, plan_fields
@@ -65,8 +66,7 @@ class StepExecution:
             "recovery_error": None if error is None else asdict(error),
             "scheduled_at": self.scheduled_at,
         }
-        for name, default in _DEFAULTS.items():
-            value = getattr(self, name)
+        for (name, default), value in zip(_DEFAULTS.items(), _optional(self), strict=True):
             if value != default:
                 document[name] = value
         return document
@@ -121,3 +121,4 @@ _DEFAULTS: dict[str, Any] = {
     "results": None,
     "local_values": {},
 }
+_optional = attrgetter(*_DEFAULTS)

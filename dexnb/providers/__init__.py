@@ -6,7 +6,7 @@ no database.
 
 from __future__ import annotations
 
-from dexnb.providers.base import Handlers, Provider
+from dexnb.providers.base import Handlers, Provider, Taker
 from dexnb.providers.items import (
     Beat,
     Commit,
@@ -44,6 +44,7 @@ __all__ = [
     "StoreClock",
     "StreamRecord",
     "StreamWrite",
+    "Taker",
     "TelemetryChunk",
     "WorkItem",
     "anchor_of",

@@ -9,7 +9,8 @@ applies exactly once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from dexnb.clock import Clock
@@ -38,6 +39,23 @@ class Handlers:
     def __init__(self, names: Collection[str] = ()) -> None:
         """Start with these names; assign `names` to change the set."""
         self.names = frozenset(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """Takes work that its own turns enqueue, at once and without a fetch.
+
+    Args:
+        handlers: The Steps that it can run.
+        lock_timeout: Gives the seconds of a lease.
+        room: Gives how many items it can take now.
+        take: Called on the store's loop with items that were locked for it, behind the commit.
+    """
+
+    handlers: Handlers
+    lock_timeout: Callable[[], float]
+    room: Callable[[], int]
+    take: Callable[[Sequence[WorkItem]], None]
 
 
 class Provider(ABC):
@@ -272,6 +290,15 @@ class Provider(ABC):
             except LeaseLost:
                 lost.add(token)
         return frozenset(lost)
+
+    def hand_over(self, taker: Taker | None) -> None:  # noqa: B027  most stores are fetched from
+        """Let a turn's commit lock the work that it enqueues for this engine, which spares a fetch.
+
+        A store may do so while a fetch of work is parked, which means that nothing older waits, and
+        no other engine uses it, which would have its share. What it locks is like fetched: first
+        delivered now, in its attempt 1, under a lease. With None it stops, and what is locked but
+        not yet handed over goes back uncounted.
+        """
 
     def wake(self) -> None:  # noqa: B027  a store that never parks has nothing to do
         """End parked fetches after one more try; called when handlers or options change."""

@@ -47,6 +47,13 @@ class FetchParking:
         """Count the fetches that wait."""
         return sum(len(waiters) for waiters in self._waiters.values())
 
+    def idle(self, queue: Queue) -> bool:
+        """Tell whether a fetch waits that has found nothing, and no hint has come since."""
+        for waiter in self._waiters[queue]:  # noqa: SIM110 - asked for with every turn
+            if not waiter.done():
+                return True
+        return False
+
     async def fetch(
         self,
         queue: Queue,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dexnb.clock import Clock, Readings, host_readings, monotonic, wall_time
+from dexnb.clock import Clock, Readings, host_readings, host_since_boot, monotonic, wall_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,9 @@ class Anchor:
     wall: float
     monotonic: float
     boottime: float
+
+
+_HOST = host_readings
 
 
 class StoreClock:
@@ -42,13 +45,13 @@ class StoreClock:
             readings: All three clocks.
         """
         self._tick = tick
-        self._readings = readings
+        self._passed = host_since_boot if readings is _HOST else lambda: since_boot(readings())
         self._lease_offset = anchor.wall - anchor.monotonic
         self._due_offset = anchor.wall - anchor.boottime
 
     def now(self) -> float:
         """Give the time for what is due: goes on while the machine is suspended."""
-        return since_boot(self._readings()) + self._due_offset
+        return self._passed() + self._due_offset
 
     def lease(self) -> float:
         """Give the time for locks: stands still while the machine is suspended.

@@ -6,7 +6,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, TypeVar
 
 from dexnb.clock import Clock
@@ -25,6 +26,7 @@ from dexnb.providers import (
     Started,
     StreamRecord,
     StreamWrite,
+    Taker,
     TelemetryChunk,
     WorkItem,
 )
@@ -359,6 +361,15 @@ class FaultyProvider(Provider):
     async def queue_depths(self) -> QueueDepths:
         """Pass on."""
         return await self._pass("queue_depths", self.inner.queue_depths)
+
+    def hand_over(self, taker: Taker | None) -> None:
+        """Pass on; behind the cut nothing is handed over any more."""
+        passing = taker and replace(taker, take=partial(self._take, taker))
+        self.inner.hand_over(passing)
+
+    def _take(self, taker: Taker, items: Sequence[WorkItem]) -> None:
+        if not self.severed.is_set():
+            taker.take(items)
 
     def wake(self) -> None:
         """Pass on; no fault strikes it."""

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, Concatenate, ParamSpec
 
 from dexnb import Clock, Flow, PersistenceSchema, RetryPolicy, Step, StepList, StepOptions, Stream
-from dexnb.engine import AsyncRun, FlowResult, Runtime, RuntimeOptions, capture
+from dexnb.engine import AsyncRun, FlowResult, Runtime, RuntimeOptions, capture, collector
 from dexnb.model.event import Event
 from dexnb.model.history import fold
 from dexnb.providers import MemoryProvider, Provider
@@ -171,3 +171,4 @@ async def crash(runtime: Runtime) -> None:
         task.cancel()
     await asyncio.sleep(0)
     capture.uninstall(runtime.engine)
+    collector.uninstall(runtime.engine)

@@ -20,7 +20,7 @@ from dexnb.engine.telemetry import (
 )
 from dexnb.flow.context import AsyncContext
 from dexnb.model.event import Event
-from dexnb.model.json_text import from_text
+from dexnb.model.json_text import from_text, to_text
 from dexnb.providers import MemoryProvider, MemoryStore
 from tests.engine.flows import fast, finished, flow, step, virtual, with_runtime
 
@@ -281,3 +281,29 @@ async def test_a_huge_checkpoint_or_message_is_cut_in_the_log_alone(runtime: Run
     assert found == ["c" * 900_000]
     assert [len(message.value) for message in await run.stream(PROGRESS)] == [90_000]
     assert runtime.engine.telemetry.bytes < 60_000
+
+
+def test_what_is_stored_is_written_as_events_are() -> None:
+    """Letter by letter, whatever the names and the payload hold."""
+    telemetry = Telemetry(lambda: 1e9 + 0.1, lambda: 0.25, 1_000_000)
+    odd = 'naïve "\\ \x00\u2028'
+    telemetry.record(odd, odd, "log", odd, 3, {"line": odd, "more": [1, 0.1, None]}, 5)
+    telemetry.record(odd, odd, "round_call")
+    (chunk,) = telemetry.take_chunks()
+    events = telemetry.events(odd)
+    assert chunk.text == "\n".join(to_text(event.to_json()) for event in events)
+    assert (chunk.first_seq, chunk.last_seq) == (events[0].seq, events[1].seq)
+
+
+def test_a_long_log_loses_its_oldest_entries_and_keeps_its_numbers() -> None:
+    """Each entry has the number that it had from the start."""
+    telemetry = Telemetry(lambda: 1.0, lambda: 0.0, 200 * 1500)
+    for number in range(5000):
+        telemetry.record("run", "flow", "heartbeat", payload={"number": number})
+    events = telemetry.events("run")
+    assert [event.payload["number"] for event in events] == list(range(3500, 5000))
+    assert events[-1].seq - events[0].seq == 1499
+    assert [each.payload["number"] for each in telemetry.events("run", events[-3].seq)] == [
+        4998,
+        4999,
+    ]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from dexnb import Flow
-from dexnb.engine import Runtime, RuntimeOptions, capture
+from dexnb.engine import Runtime, RuntimeOptions, capture, collector
 from dexnb.engine.turn import SUBFLOW
 from dexnb.errors import DefinitionError, ProviderError
 from dexnb.model.event import Event
@@ -160,6 +160,7 @@ class Machine:
         self._silence()
         self._end_threads()
         capture.uninstall(self.runtime.engine)
+        collector.uninstall(self.runtime.engine)
         await self.provider.inner.close()
         if self._watch is not None:
             self._watch.cancel()

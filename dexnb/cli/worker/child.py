@@ -20,14 +20,12 @@ from dexnb.cli.worker.job import Job
 from dexnb.cli.worker.log_lines import LOG, log_lines
 from dexnb.cli.worker.serve import serve
 from dexnb.cli.worker.stop import Stop
+from dexnb.engine.collector import CALM
 from dexnb.errors import DexnbError
 from dexnb.flow.codecs import CodecRegistry
 from dexnb.flow.flow import Flow
 
 LAST_SECONDS = 1.0
-
-COLLECTOR = (20_000, 20, 50)
-"""Thresholds of the garbage collector; Python's own first one is 700 or 2,000."""
 
 
 class Reports:
@@ -112,7 +110,7 @@ def _look_for_garbage_less() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*COLLECTOR)
+    gc.set_threshold(*CALM)
 
 
 def _take(standard: int, instead: int) -> int:

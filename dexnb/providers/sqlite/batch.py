@@ -44,6 +44,7 @@ class Admitted:
         streams: What a Stream ever took, and had taken before its oldest message, in bytes.
         telemetry: What a run's telemetry ever took, in bytes.
         newest_run: The number of the newest run.
+        newest_work: The number of the newest work item.
     """
 
     work: frozenset[str] = frozenset()
@@ -53,6 +54,7 @@ class Admitted:
     streams: dict[StreamName, tuple[int, int]] = field(default_factory=dict)
     telemetry: dict[str, int] = field(default_factory=dict)
     newest_run: int = 0
+    newest_work: int = 0
 
 
 class Batch:
@@ -159,7 +161,7 @@ class Batch:
             now=micros(self.now),
             lease=self.lease,
         )
-        *texts, newest = row
+        *texts, newest_run, newest_work = row
         live, held, quiet, taken, edges, heads = map(answer, texts)
         self.admitted = Admitted(
             work=frozenset(work[key] for key in live),
@@ -168,7 +170,8 @@ class Batch:
             open_flows={flows[key]: run_id for key, run_id in taken},
             streams={streams[key]: (head or 0, first or 0) for key, head, first in edges},
             telemetry={runs[key]: head or 0 for key, head in heads},
-            newest_run=newest or 0,
+            newest_run=newest_run or 0,
+            newest_work=newest_work or 0,
         )
 
 

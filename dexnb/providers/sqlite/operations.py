@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dexnb.errors import ProviderError
-from dexnb.providers.items import StreamWrite
+from dexnb.providers.items import StreamWrite, WorkItem
 from dexnb.providers.parking import Queue
 from dexnb.providers.sqlite.turn_rows import TurnRows
 
@@ -47,6 +47,19 @@ class Operation:
         """Name the queues that may have something to fetch after it."""
         return ()
 
+    def enqueues(self) -> TurnRows | None:
+        """Give the turn that it carries, if it does."""
+        return None
+
+    def taken(self) -> Sequence[WorkItem]:
+        """Give what it has locked for this engine, once it is answered."""
+        turn = self.enqueues()
+        return turn.taken if turn is not None and self.applied() else ()
+
+    def applied(self) -> bool:
+        """Tell whether it has changed what it was asked to, once it is answered."""
+        return self.failure is None
+
 
 @dataclass(slots=True, eq=False)
 class StartRun(Operation):
@@ -64,6 +77,14 @@ class StartRun(Operation):
     def hints(self) -> Sequence[Queue]:
         """What the first turn has enqueued is there, unless the run was there before."""
         return self.turn.hints() if self.result.created else ()
+
+    def enqueues(self) -> TurnRows:
+        """Its first turn."""
+        return self.turn
+
+    def applied(self) -> bool:
+        """Not if there was an open run."""
+        return self.failure is None and self.result.created
 
 
 @dataclass(slots=True, eq=False)
@@ -95,7 +116,11 @@ class AckTurn(TurnOperation):
 
     def hints(self) -> Sequence[Queue]:
         """The run is free, and what the turn has enqueued is there."""
-        return ("messages", "work") if self.turn.work else ("messages",)
+        return ("messages", *self.turn.hints())
+
+    def enqueues(self) -> TurnRows:
+        """Its turn."""
+        return self.turn
 
 
 @dataclass(slots=True, eq=False)
@@ -156,6 +181,14 @@ class AckWorkWithTurn(FencedOperation):
     def hints(self) -> Sequence[Queue]:
         """What the turn has enqueued is there, or the message."""
         return self.turn.hints() if self.result else ("messages",)
+
+    def enqueues(self) -> TurnRows:
+        """Its turn."""
+        return self.turn
+
+    def applied(self) -> bool:
+        """Not if the message was sent instead."""
+        return self.failure is None and bool(self.result)
 
 
 @dataclass(slots=True, eq=False)

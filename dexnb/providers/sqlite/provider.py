@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 from dexnb.clock import Clock
 from dexnb.errors import DocumentError, LeaseLost, LoopBoundError, ProviderError
 from dexnb.model.event import Event
-from dexnb.providers.base import Handlers, Provider
+from dexnb.providers.base import Handlers, Provider, Taker
 from dexnb.providers.items import (
     Beat,
     Commit,
@@ -144,10 +144,11 @@ class SqliteProvider(Provider):
     ) -> Sequence[WorkItem]:
         """See `Provider.fetch_work_items`."""
         name = "fetch_work_item"
+        room = self._opened(name).handing.room
         items: Sequence[WorkItem] = await self._fetch(
             "work",
             poll_timeout,
-            lambda: ops.FetchWork(name, lock_timeout, limit, frozenset(handlers.names)),
+            lambda: ops.FetchWork(name, lock_timeout, room(limit), frozenset(handlers.names)),
         )
         return items
 
@@ -287,6 +288,11 @@ class SqliteProvider(Provider):
         depths: QueueDepths = await self._read("queue_depths", reads.to_depths, {}, lease=lease)
         return depths
 
+    def hand_over(self, taker: Taker | None) -> None:
+        """See `Provider.hand_over`."""
+        if self._store is not None:
+            self._store.handing.taker = taker
+
     def wake(self) -> None:
         """See `Provider.wake`."""
         if self._store is not None:
@@ -304,14 +310,14 @@ class SqliteProvider(Provider):
             raise LoopBoundError(message)
         return self._store
 
-    async def _ask(self, name: str, make: Callable[[], ops.Operation]) -> Any:
+    def _ask(self, name: str, make: Callable[[], ops.Operation]) -> Awaitable[Any]:
         store = self._opened(name)
         try:
             operation = make()
         except _NOT_STORABLE as error:
             message = f"what is given cannot be stored: {error}"
             raise ProviderError(name, message, retryable=False) from error
-        return await store.ask(operation)
+        return store.ask(operation)
 
     async def _read(
         self,
@@ -328,13 +334,12 @@ class SqliteProvider(Provider):
         return await self._ask(name, make)
 
     async def _fetch(self, queue: Queue, poll_timeout: float, make: Callable[[], ops.Fetch]) -> Any:
-        name = make().name
-        store = self._opened(name)
+        store = self._opened(make().name)
 
         async def attempt() -> tuple[Sequence[Any], float | None]:
-            if self._store is not store:
+            if self._store is not store or (fetch := make()).limit <= 0:
                 return (), None
-            found: tuple[Sequence[Any], float | None] = await self._ask(name, make)
+            found: tuple[Sequence[Any], float | None] = await store.ask(fetch)
             return found
 
         return await store.parking.fetch(queue, attempt, poll_timeout, store.clock.now)

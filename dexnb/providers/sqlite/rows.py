@@ -54,12 +54,13 @@ def stamp(value: float | None) -> str | None:
 
 def parameter(values: Iterable[Any]) -> str:
     """Write the rows of one set statement as its one parameter."""
-    return to_text(list(values))
+    rows = list(values)
+    return to_text(rows) if rows else "[]"
 
 
 def answer(text: str) -> Any:
     """Read the one row that a statement aggregated."""
-    return json.loads(text)
+    return [] if text == "[]" else json.loads(text)
 
 
 def number_of(token: str) -> int:

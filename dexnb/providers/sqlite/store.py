@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from dexnb.clock import Clock, boot_id, monotonic
 from dexnb.errors import ProviderError
+from dexnb.providers.items import OrchestrationItem, WorkItem
 from dexnb.providers.parking import FetchParking
 from dexnb.providers.sqlite import opening, owners
 from dexnb.providers.sqlite.boot import clock_boot
 from dexnb.providers.sqlite.failures import provider_error
+from dexnb.providers.sqlite.handing import Handing
 from dexnb.providers.sqlite.lane import Lane
 from dexnb.providers.sqlite.log_file import cut
 from dexnb.providers.sqlite.operations import AbandonTurn, AbandonWork, Fetch, Operation
@@ -37,6 +39,11 @@ LOOK_INTERVAL = 0.2
 LAST_PATIENCE = 0.5
 """Seconds for which a close waits for a file that is locked."""
 
+_ABANDON: dict[type, tuple[str, type[AbandonTurn | AbandonWork]]] = {
+    OrchestrationItem: ("abandon_orchestration_item", AbandonTurn),
+    WorkItem: ("abandon_work_item", AbandonWork),
+}
+
 _CLAIMS = 20
 _CLAIM_INTERVAL = 0.01
 
@@ -48,6 +55,7 @@ class Store:
         """Nothing is open yet."""
         self.path = path
         self.parking = FetchParking()
+        self.handing = Handing(self.parking, lambda: not self._shared, self._free)
         self.clock: StoreClock
         self._kind = clock
         self._full = full
@@ -104,11 +112,15 @@ class Store:
         self.clock = clock_for(self._kind, anchor)
         self._number = await _patient(lane, lambda c: owners.register(c, owner, self._boot_id))
 
-    async def ask(self, operation: Operation) -> Any:
-        """Put an operation into a batch and wait for its answer."""
+    def ask(self, operation: Operation) -> Awaitable[Any]:
+        """Put an operation into a batch; what this gives waits for its answer."""
         if monotonic() > self._look_at:
             self._check_file(operation.name)
         answer = self.writer.submit(operation)
+        self.handing.promise(operation)
+        return self._fetched(operation, answer) if isinstance(operation, Fetch) else answer
+
+    async def _fetched(self, operation: Fetch, answer: asyncio.Future[Any]) -> Any:
         try:
             return await answer
         except asyncio.CancelledError:
@@ -129,9 +141,12 @@ class Store:
         )
         return ProviderError(operation, message, retryable=False)
 
+    @property
+    def _shared(self) -> bool:
+        return self._watcher is not None and bool(self._watcher.others)
+
     def _pause(self) -> float:
-        shared = self._watcher is not None and self._watcher.others
-        return FAIR_PAUSE if shared and self._kind.kind == "real" else 0.0
+        return FAIR_PAUSE if self._shared and self._kind.kind == "real" else 0.0
 
     def _landed(self, done: Sequence[Operation], unclaimed: Sequence[Operation]) -> None:
         for operation in unclaimed:
@@ -141,15 +156,19 @@ class Store:
         }
         for queue in hints:
             self.parking.hint(queue)
+        self.handing.landed(done)
 
     def _give_back(self, operation: Operation) -> None:
         """Free what was locked for a caller that has gone; it counts as no attempt."""
         if not isinstance(operation, Fetch) or operation.failure or self._lane is None:
             return
         items, _ = operation.result
+        self._free(items)
+
+    def _free(self, items: Sequence[WorkItem | OrchestrationItem]) -> None:
         for item in items:
-            kind = AbandonWork if item.token.startswith("w") else AbandonTurn
-            given_back = self.writer.put(kind(operation.name, item.token, 0.0, take_back=True))
+            name, kind = _ABANDON[type(item)]
+            given_back = self.writer.put(kind(name, item.token, 0.0, take_back=True))
             given_back.add_done_callback(_ignore)
 
     async def watch(self) -> bool:
@@ -183,6 +202,7 @@ class Store:
             await self._take_down()
 
     async def _take_down(self) -> None:
+        self.handing.close()
         watcher, lane, file = self._watcher, self._lane, self._file
         self._watcher = self._lane = self._file = None
         try:

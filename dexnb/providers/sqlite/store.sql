@@ -1,6 +1,6 @@
 -- name: admit
 -- Which tokens are live, which flow ids are taken, how full Streams and telemetry are, and which
--- number the newest run has.
+-- numbers the newest run and the newest work item have.
 SELECT
   (
     SELECT json_group_array(v.key)
@@ -57,7 +57,8 @@ SELECT
     ))
     FROM json_each(:telemetry) v
   ),
-  (SELECT max(no) FROM runs);
+  (SELECT max(no) FROM runs),
+  (SELECT max(id) FROM work_items);
 
 -- name: read_meta
 SELECT json_group_object(key, value) FROM meta;

@@ -113,7 +113,7 @@ class Transactions:
         batch.admit()
         check_turns(batch)
         write_runs(batch)
-        write_work(batch)
+        write_work(batch, self._tokens)
         write_messages(batch)
         write_run_locks(batch)
         write_work_locks(batch)

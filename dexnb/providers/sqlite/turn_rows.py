@@ -9,7 +9,7 @@ from typing import Any
 from dexnb.errors import ProviderError
 from dexnb.model.event import Event
 from dexnb.model.json_text import to_text
-from dexnb.providers.items import Commit, NewMessage, NewWorkItem
+from dexnb.providers.items import Commit, NewMessage, NewWorkItem, WorkItem
 from dexnb.providers.parking import Queue
 from dexnb.providers.sqlite.rows import micros, stamp, stored
 
@@ -28,6 +28,10 @@ class TurnRows:
         work: Of `insert_work`.
         cancelled: Step execution ids.
         messages: Of `insert_messages`.
+        items: What `work` was made of.
+        lock_timeout: The lease, in seconds, under which all of `work` goes to this engine at once;
+            None to let it be fetched.
+        taken: What was locked for this engine, once the batch is committed.
     """
 
     run_id: str
@@ -39,10 +43,13 @@ class TurnRows:
     work: list[list[Any]]
     cancelled: list[str]
     messages: list[list[Any]]
+    items: tuple[NewWorkItem, ...]
+    lock_timeout: float | None = None
+    taken: tuple[WorkItem, ...] = ()
 
     def hints(self) -> Sequence[Queue]:
-        """Name the queues into which it puts something."""
-        found: list[Queue] = ["work"] if self.work else []
+        """Name the queues into which it puts something to be fetched."""
+        found: list[Queue] = ["work"] if self.work and not self.taken else []
         return [*found, "messages"] if self.messages else found
 
 
@@ -63,6 +70,7 @@ def turn_rows(operation: str, commit: Commit) -> TurnRows:
         work=[work_row(item) for item in commit.work_items],
         cancelled=[stored(name) for name in commit.cancelled],
         messages=[message_row(message) for message in commit.messages],
+        items=commit.work_items,
     )
 
 

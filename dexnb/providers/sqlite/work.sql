@@ -12,6 +12,16 @@ SELECT
   v.value ->> 6, v.value ->> 7, v.value ->> 8
 FROM json_each(:rows) v LEFT JOIN runs r ON r.run_id = v.value ->> 0;
 
+-- name: insert_taken_work
+INSERT INTO work_items (
+  id, run_no, step_execution_id, flow_type, handler, available_at, attempt, first_attempt_at,
+  checkpoint, payload, token, lock_end, owner, deliveries
+)
+SELECT
+  v.value ->> 0, v.value ->> 1, v.value ->> 2, v.value ->> 3, v.value ->> 4, :now, v.value ->> 5,
+  v.value ->> 6, v.value ->> 7, v.value ->> 8, v.value ->> 9, v.value ->> 10, :owner, 1
+FROM json_each(:rows) v;
+
 -- name: cancel_work
 DELETE FROM work_items
 WHERE id IN (

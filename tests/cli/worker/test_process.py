@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dexnb.cli.worker.child import COLLECTOR
+from dexnb.engine.collector import CALM
 from tests.cli.processes import Begin
 from tests.cli.worker.conftest import Work
 from tests.cli.worker.workers import (
@@ -263,5 +263,5 @@ def test_a_process_of_its_own_collects_garbage_rarely(work: Work, folder: Path) 
     start(1)
     work()[0].wait_for("run_ended")
     [[threshold, frozen]] = outputs()
-    assert threshold == COLLECTOR[0]
+    assert threshold == CALM[0]
     assert frozen > 10_000
