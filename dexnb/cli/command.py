@@ -81,38 +81,14 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dexnb {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_run(
-        commands.add_parser(
-            "run",
-            help="run a Flow and watch it",
-            description=_RUN,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    add_worker_options(
-        commands.add_parser(
-            "worker",
-            help="serve Flows from a store, with several processes",
-            description=WORKER,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    add_graph_options(
-        commands.add_parser(
-            "graph",
-            help="draw the definition graphs of Flows",
-            description=GRAPH,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    add_lint_options(
-        commands.add_parser(
-            "lint",
-            help="look for what goes wrong in polling Flows",
-            description=LINT,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
+    for name, told, about, add in (
+        ("graph", "draw the definition graphs of Flows", GRAPH, add_graph_options),
+        ("lint", "look for what goes wrong in polling Flows", LINT, add_lint_options),
+        ("run", "run a Flow and watch it", _RUN, _add_run),
+        ("worker", "serve Flows from a store, with several processes", WORKER, add_worker_options),
+    ):
+        shape = argparse.RawDescriptionHelpFormatter
+        add(commands.add_parser(name, help=told, description=about, formatter_class=shape))
     doctor = commands.add_parser(
         "doctor",
         help="check this machine: versions, clock, files",

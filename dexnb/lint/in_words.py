@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dexnb.model.finding import Finding, Place
+from dexnb.model.finding import Finding, FindingSeverity, Place
 from dexnb.model.markup import printable
 
 _LONGEST = 2000
-_ORDER = ("error", "warning", "note")
+_ORDER: tuple[FindingSeverity, ...] = ("error", "warning", "note")
 
 
 def in_words(findings: Sequence[Finding], files: int) -> str:

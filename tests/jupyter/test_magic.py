@@ -25,6 +25,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     InteractiveShell.clear_instance()
     made = InteractiveShell.instance(history_length=0)
+    assert made.history_manager is not None
     made.history_manager.enabled = False
     run(made, "%load_ext dexnb")
     yield made
@@ -33,7 +34,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interacti
 
 def run(shell: InteractiveShell, text: str) -> Any:
     """Run a cell; what it raises is raised here."""
-    result = shell.run_cell(text, store_history=True, silent=False)
+    result = shell.run_cell(text, store_history=True)  # type: ignore[no-untyped-call]
     result.raise_error()
     return result.result
 
@@ -71,7 +72,8 @@ def test_a_flow_in_several_cells_is_drawn_with_its_findings(shell: InteractiveSh
     assert picture.graph.name == "PollingFlow"
     assert picture.graph.valid
     assert run(shell, "%dexnb graph PollingFlow").graph == picture.graph
-    shown, _ = shell.display_formatter.format(picture)
+    assert shell.display_formatter is not None
+    shown, _ = shell.display_formatter.format(picture)  # type: ignore[no-untyped-call]
     assert set(shown) == {"text/plain", "text/html", "image/svg+xml"}
 
 
@@ -103,7 +105,7 @@ def test_files_are_linted_and_rules_explained(shell: InteractiveShell, tmp_path:
 
 def test_help_lists_the_commands(shell: InteractiveShell) -> None:
     """`%dexnb?` shows them."""
-    magic = shell.find_line_magic("dexnb")
+    magic = shell.find_line_magic("dexnb")  # type: ignore[no-untyped-call]
     assert "%dexnb explain RULE" in (magic.__doc__ or "")
 
 

@@ -21,7 +21,7 @@ _LEVELS = {"error": "error", "warning": "warning", "note": "note"}
 
 def as_sarif(findings: Sequence[Finding], files: int) -> str:  # noqa: ARG001 - one shape for all
     """Write one run with every rule's page and every finding."""
-    known = [
+    known: list[dict[str, Any]] = [
         {
             "id": rule.code,
             "name": rule.name,

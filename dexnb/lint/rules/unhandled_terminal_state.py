@@ -111,6 +111,9 @@ def _only_success(atoms: Sequence[Atom]) -> tuple[str, bool] | None:
     good = words & SUCCESS or any(atom.words & GOOD for atom in atoms)
     if words & FAILURE or not good or any(split(state) & PENDING for state in states):
         return None
+    if states and any(not split(state) & (SUCCESS | GOOD) for state in states):
+        # Another end has a name that says nothing to us, as `BURNT`.
+        return None
     return "only success ends this wait: a job that has failed is polled until the time is up", True
 
 
