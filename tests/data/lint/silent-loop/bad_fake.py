@@ -77,7 +77,7 @@ class AwaitPie(_Bounded):
 
     def execute(self, context: Context, input: str) -> StepDecision:
         while self.ovens.state_now(input) == "BAKING":  # expect: DX103?
-            sleep_blocking(2)
+            sleep_blocking(2)  # expect: DX201?
         return graceful_complete()
 
 
