@@ -221,9 +221,9 @@ def _no_store(scheme: str, slashes: str) -> DefinitionError:
     given = cut(scheme, LONGEST)
     if scheme in _SERVERS:
         example = _EXAMPLES.get(scheme, f"{scheme}://host")
+        looks = f"{given}:{slashes}..."
         return DefinitionError(
-            f"{given}:{slashes}... looks like an address: give {example}, or ./{given}:{slashes}... "
-            "for a file"
+            f"{looks} looks like an address: give {example}, or ./{looks} for a file"
         )
     return DefinitionError(
         f"no store is known for {given}:{slashes}...: give a file path, "

@@ -27,7 +27,7 @@ async def patiently(call: Callable[[], Awaitable[T]]) -> T:
         try:
             return await call()
         except ProviderError as error:
-            if not error.retryable or loop.time() + delay > last:
+            if not error.retryable or loop.time() >= last:
                 raise
         await asyncio.sleep(delay)
     return await call()

@@ -55,7 +55,10 @@ def test_each_memory_store_is_one_of_its_own() -> None:
     [
         ("mysql://host/db", "no store is known for mysql://"),
         ("sqlite://", "names no file"),
-        ("redis:/0", r"redis:/\.\.\. looks like an address: give redis://host:6379/0, or \./redis:/\.\.\. f"),
+        (
+            "redis:/0",
+            r"redis:/\.\.\. looks like an address: give redis://host:6379/0, or \./redis:/\.\.\. f",
+        ),
         ("postgresql:builds", "looks like an address: give postgresql://"),
         ("Redis:host", "looks like an address: give redis://"),
         ("mysql:/host/db", r"no store is known for mysql:/\.\.\.: give a file path"),
@@ -64,8 +67,11 @@ def test_each_memory_store_is_one_of_its_own() -> None:
         ("", "names no file"),
     ],
 )
-def test_an_address_that_names_no_store_is_refused(address: str, text: str) -> None:
+def test_an_address_that_names_no_store_is_refused(
+    address: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The error says what can be given."""
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(DefinitionError, match=text):
         dexnb.open(address)
 

@@ -183,7 +183,7 @@ class Item(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(arbitrary_types_allowed=True)
     name: str = "a"
     price: Price | None = None
-    parts: list[Price] = []
+    parts: list[Price] = pydantic.Field(default_factory=list)
 
 
 class Cart(pydantic.BaseModel):
@@ -205,5 +205,8 @@ def test_a_field_that_a_model_cannot_dump_is_named_with_what_to_do(given: Any, p
     codec = JsonCodec("Price", lambda _: Price(), lambda _: "1", Price)
     fix = "codecs do not reach into pydantic models: annotate the field with pydantic.PlainSeri"
     for codecs in (CodecRegistry([codec]), CodecRegistry()):
-        with codecs.used(), pytest.raises(ValueMappingError, match=rf"^save: {path}: .*Price.*; {fix}"):
+        with (
+            codecs.used(),
+            pytest.raises(ValueMappingError, match=rf"^save: {path}: .*Price.*; {fix}"),
+        ):
             encode_text(given, "save")

@@ -40,7 +40,9 @@ def readiness(seen: Sequence[Seen]) -> tuple[bool, dict[str, Any]]:
     # All are told to stop at once.
     stopping = any(report["draining"] for report in reports)
     reasons = [
-        f"process {each.process}: {reason}" for each in seen for reason in _reasons(each, stopping)
+        f"process {each.process}: {reason}"
+        for each in seen
+        for reason in _reasons(each, stopping=stopping)
     ]
     errors = [report["store_error"] for report in reports if report["store_error"]]
     document = {
@@ -62,7 +64,7 @@ def liveness(seen: Sequence[Seen]) -> tuple[bool, dict[str, Any]]:
     return not hung, {"live": not hung, "processes": len(seen), "hung": hung}
 
 
-def _reasons(seen: Seen, stopping: bool) -> Iterator[str]:
+def _reasons(seen: Seen, *, stopping: bool) -> Iterator[str]:
     report = seen.report
     if report is None:
         again = "it is not running yet, or has died and is started again"

@@ -102,8 +102,8 @@ def _unknown(given: Mapping[str, str], plain: str) -> DefinitionError | None:
         return None
     if port and not port.isdecimal():
         return None
-    meant = (get_close_matches(name, ["schema", *known], 1, 0.75) or [None])[0]
-    fix = f"give {meant}" if meant else "give schema or one of libpq's, such as connect_timeout"
+    alike = get_close_matches(name, ["schema", *known], 1, 0.75)
+    fix = f"give {alike[0]}" if alike else "give schema or one of libpq's, such as connect_timeout"
     return DefinitionError(
         f"the PostgreSQL address has the parameter {name!r}, which is unknown: {fix}; {_FIX}"
     )
