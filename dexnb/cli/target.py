@@ -21,6 +21,7 @@ from dexnb.errors import DexnbError, ValueMappingError
 from dexnb.flow.codecs import NO_CODECS, CodecRegistry
 from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow, read_flow
+from dexnb.flow.step import Step
 from dexnb.flow.typed import decode
 
 
@@ -209,8 +210,13 @@ def _pick(module: ModuleType, target: Target) -> type[Flow[Any]] | Flow[Any]:
         raise CommandError(f"{target.place} has no {target.flow!r}{names}") from None
     if isinstance(found, Flow) or (isinstance(found, type) and issubclass(found, Flow)):
         return found
-    kind = type(found).__name__
-    raise CommandError(f"{target.flow} in {target.place} is no Flow but a {kind}{names}")
+    raise CommandError(f"{target.flow} in {target.place} is no Flow but {_kind(found)}{names}")
+
+
+def _kind(found: Any) -> str:
+    if not isinstance(found, type):
+        return f"of type {type(found).__name__}"
+    return "a Step class" if issubclass(found, Step) else "another class"
 
 
 def _is_own_flow(thing: Any, module: ModuleType) -> bool:

@@ -25,6 +25,9 @@ _COUNTS = ("orchestration_concurrency", "worker_concurrency", "sync_concurrency"
 class RuntimeOptions:
     """Settings of one engine; the two dispatcher times may be changed while it runs.
 
+    A number that is given for a time is seconds, as in a client's options; it becomes a timedelta.
+    What a Flow says of itself (StepOptions, Timer, StartFlowOptions) takes timedelta alone.
+
     Args:
         dispatcher_min_poll_interval: Shortest time between two fetches that find nothing.
         dispatcher_long_poll_timeout: How long a store that can wait for work may block a fetch.

@@ -111,7 +111,12 @@ def test_a_file_named_like_a_module_of_python_does_not_replace_it() -> None:
         ("some/folder:F", "there is no file 'some/folder'"),
         ("dexnb.examples.polling:Nope", "has no 'Nope'; Flows there: PollingFlow"),
         ("dexnb.examples.polling:POLL_INTERVAL", "POLL_INTERVAL in dexnb.examples.polling is no"),
-        ("dexnb.examples.polling:AwaitJob", "is no Flow but a ABCMeta; Flows there: PollingFlow"),
+        (
+            "dexnb.examples.polling:AwaitJob",
+            "is no Flow but a Step class; Flows there: PollingFlow",
+        ),
+        ("dexnb.examples.polling:timedelta", "is no Flow but another class; Flows there: Polling"),
+        ("dexnb.examples.polling:dexnb", "is no Flow but of type module; Flows there: PollingFlow"),
         ("json:JSONDecoder", "there is no Flow in it"),
     ],
 )

@@ -72,6 +72,37 @@ def test_an_address_that_cannot_be_read_is_refused_without_being_repeated(url: s
     assert "word@" not in str(refusal.value).replace("password@", "")
 
 
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("schma=x", "parameter 'schma', which is unknown: give schema"),
+        ("connect_timeot=5&schema=x", "'connect_timeot', which is unknown: give connect_timeout"),
+        ("colour", "parameter 'colour', which is unknown: give schema or one of libpq's"),
+    ],
+)
+def test_a_mistyped_parameter_is_named(query: str, text: str) -> None:
+    """With what was meant, where that can be told; its value is not repeated."""
+    with pytest.raises(DefinitionError, match=text) as refusal:
+        dexnb.open(f"postgresql://ann:pa55@host/db?{query}")
+    assert "pa55" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:pa55?word",
+        "postgresql://ann:pa55?word=5@host/db",
+        "postgresql://ann:pa55?Word!=5",
+        "postgresql://ann@host/db?pa55 word",
+    ],
+)
+def test_what_may_be_a_password_is_no_parameter(url: str) -> None:
+    """A question mark in it must be written otherwise; the rest is not repeated."""
+    with pytest.raises(DefinitionError, match="cannot be read: write") as refusal:
+        dexnb.open(url)
+    assert "word" not in str(refusal.value).lower().replace("password", "")
+
+
 @pytest.mark.parametrize("schema", ["", "pg_catalog", "x" * 49, "a\nb", 5])
 def test_a_schema_that_cannot_be_one_is_refused_by_name(schema: Any) -> None:
     """With the value and the fix."""

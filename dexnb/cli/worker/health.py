@@ -36,8 +36,14 @@ class Seen:
 
 def readiness(seen: Sequence[Seen]) -> tuple[bool, dict[str, Any]]:
     """Tell whether every process can work now, with the reasons why not."""
-    reasons = [f"process {each.process}: {reason}" for each in seen for reason in _reasons(each)]
     reports = [each.report for each in seen if each.report is not None]
+    # All are told to stop at once.
+    stopping = any(report["draining"] for report in reports)
+    reasons = [
+        f"process {each.process}: {reason}"
+        for each in seen
+        for reason in _reasons(each, stopping=stopping)
+    ]
     errors = [report["store_error"] for report in reports if report["store_error"]]
     document = {
         "ready": not reasons,
@@ -58,10 +64,11 @@ def liveness(seen: Sequence[Seen]) -> tuple[bool, dict[str, Any]]:
     return not hung, {"live": not hung, "processes": len(seen), "hung": hung}
 
 
-def _reasons(seen: Seen) -> Iterator[str]:
+def _reasons(seen: Seen, *, stopping: bool) -> Iterator[str]:
     report = seen.report
     if report is None:
-        yield "it is not running yet, or has died and is started again"
+        again = "it is not running yet, or has died and is started again"
+        yield "it has stopped, as told" if stopping else again
         return
     if seen.age > LATE_SECONDS:
         yield f"it has not reported for {seen.age:.0f} s"

@@ -57,3 +57,12 @@ def test_a_process_that_does_not_answer_for_long_does_not_live() -> None:
     assert liveness([Seen(1, report(), 1.0), Seen(2, None, 999.0)])[0]
     good, document = liveness([Seen(1, report(), 1.0), Seen(2, report(2), HUNG_SECONDS + 1)])
     assert (good, document["hung"]) == (False, [2])
+
+
+def test_a_process_that_has_ended_while_the_others_drain_has_stopped_as_told() -> None:
+    """Nobody who looks at a rolling restart shall take it for one that has died."""
+    _, document = readiness([Seen(1, None, 1.0), Seen(2, report(2, draining=True), 0.5)])
+    assert document["reasons"] == [
+        "process 1: it has stopped, as told",
+        "process 2: it drains, because it was told to stop",
+    ]
