@@ -18,6 +18,9 @@ ERROR_SECONDS = 5.0
 FETCH_MARGIN = 15.0
 """Seconds beyond its poll timeout that a fetch may take."""
 
+STUCK_POLLS = 3
+"""Long polls, one after the other, that a dispatcher may spend without a single fetch that ends."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -53,9 +56,20 @@ def readiness(seen: Sequence[Seen]) -> tuple[bool, dict[str, Any]]:
 
 
 def liveness(seen: Sequence[Seen]) -> tuple[bool, dict[str, Any]]:
-    """Tell whether every process that runs still answers; those that died are started again."""
-    hung = [each.process for each in seen if each.report is not None and each.age > HUNG_SECONDS]
+    """Tell whether every process that runs still answers, and fetches from a store that does.
+
+    Those that died are started again.
+    """
+    hung = [each.process for each in seen if each.report is not None and _is_hung(each)]
     return not hung, {"live": not hung, "processes": len(seen), "hung": hung}
+
+
+def _is_hung(seen: Seen) -> bool:
+    dispatchers = seen.report["dispatchers"].values() if seen.report is not None else ()
+    return seen.age > HUNG_SECONDS or any(
+        state["silent"] > max(HUNG_SECONDS, STUCK_POLLS * state["long_poll"] + FETCH_MARGIN)
+        for state in dispatchers
+    )
 
 
 def _reasons(seen: Seen) -> Iterator[str]:

@@ -10,16 +10,13 @@ from contextlib import suppress
 from typing import Any
 
 from dexnb.cli.exits import OK, USAGE
+from dexnb.cli.worker.hard_end import STOP_GRACE
 from dexnb.cli.worker.job import Job
 from dexnb.cli.worker.log_lines import tell
 from dexnb.cli.worker.restarts import Restarts
 from dexnb.cli.worker.totals import Totals
 from dexnb.errors import DocumentError
 from dexnb.model.json_text import from_text
-
-STOP_GRACE = 15.0
-"""Seconds that a process has beyond the drain before it is killed: the engine's own stop waits for
-a store that does not answer."""
 
 LONGEST_REPORT = 4 << 20
 

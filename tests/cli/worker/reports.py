@@ -16,6 +16,7 @@ def report(process: int = 1, **changes: Any) -> dict[str, Any]:
         "running": True,
         "last_fetch_age": 3.0,
         "last_result": "hit",
+        "silent": 0.5,
         "long_poll": 30.0,
         "free_slots": 7,
     }
