@@ -51,7 +51,7 @@ async def _answers(*calls: Any) -> list[Any]:
 
 def _calls(provider: Any, count: int) -> list[Any]:
     """Give so many calls of different kinds, which go as one batch."""
-    calls = (
+    calls: tuple[Callable[[], Any], ...] = (
         lambda: provider.enqueue_for_orchestrator(message("a")),
         lambda: provider.fetch_work_item(LONG, 0, HANDLERS),
         lambda: provider.start_run(commit("b")),

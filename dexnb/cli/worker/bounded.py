@@ -53,8 +53,8 @@ class Bounded(H11Protocol):
             self._ending.cancel()
 
     def _end(self) -> None:
-        idle = self.cycle is None or self.cycle.response_complete
-        if idle and not self.transport.get_write_buffer_size():
+        busy = not getattr(self.cycle, "response_complete", True)
+        if not busy and not self.transport.get_write_buffer_size():
             self.transport.close()
         else:
             # Who does not read an answer would keep it open for ever.
