@@ -42,12 +42,13 @@ def readiness(seen: Sequence[Seen]) -> tuple[bool, dict[str, Any]]:
     reasons = [f"process {each.process}: {reason}" for each in seen for reason in _reasons(each)]
     reports = [each.report for each in seen if each.report is not None]
     errors = [report["store_error"] for report in reports if report["store_error"]]
+    unwritten = [report["write_error"] for report in reports if report["write_error"]]
     document = {
         "ready": not reasons,
         "reasons": reasons,
         "store": {
             "reachable": bool(reports) and not errors,
-            "error": errors[0] if errors else None,
+            "error": next(iter([*errors, *unwritten]), None),
         },
         "stalled_loops": sum(report["stalled_loops"] for report in reports),
         "processes": [_process(each) for each in seen],
@@ -83,6 +84,8 @@ def _reasons(seen: Seen) -> Iterator[str]:
         yield "it drains, because it was told to stop"
     if report["store_error"]:
         yield f"the store cannot be reached ({report['store_error']})"
+    if report["write_error"]:
+        yield f"nothing can be written to the store ({report['write_error']})"
     for queue, state in report["dispatchers"].items():
         if not state["running"] and not report["draining"]:
             yield f"the {queue} dispatcher does not run"

@@ -120,6 +120,7 @@ class Reporter:
             "stalled_loops": engine.hosts.held_loops(HELD_SECONDS),
             "depths": self._depths,
             "store_error": self._store_error,
+            "write_error": None if (error := self._store.unwritten) is None else _said(error),
             "draining": self.draining,
             "dispatchers": {
                 "orchestration": self._dispatcher(

@@ -37,6 +37,11 @@ def test_good_processes_are_ready() -> None:
         (report(), 9.0, "it has not reported for 9 s"),
         (report(draining=True), 0.5, "it drains, because it was told to stop"),
         (report(store_error="OSError: gone"), 0.5, "the store cannot be reached (OSError: gone)"),
+        (
+            report(write_error="ProviderError: its disk is full"),
+            0.5,
+            "nothing can be written to the store (ProviderError: its disk is full)",
+        ),
         (with_work(running=False), 0.5, "the work dispatcher does not run"),
         (with_work(last_result="error"), 0.5, "the last fetch of the work dispatcher failed"),
         (with_work(last_fetch_age=46.0), 0.5, "the work dispatcher has fetched nothing for 46 s"),
