@@ -78,6 +78,9 @@ class _Measured:
         self._counts = counts
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_provider":
+            # One that is being copied is asked for this before it has anything.
+            raise AttributeError(name)
         found = getattr(self._provider, name)
         if not inspect.iscoroutinefunction(found):
             return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
 
 import pytest
@@ -85,6 +86,12 @@ def test_every_call_that_writes_is_one_of_the_contract() -> None:
     reads = {name for name in methods if name.startswith(("read_", "list_", "fetch_"))}
     others = {"open", "close", "wake", "watch", "queue_depths", "name", "clock"}
     assert methods - reads - others == WRITES
+
+
+def test_a_watched_store_is_copied_like_any_other() -> None:
+    """Both pass on to the same one."""
+    inner = MemoryProvider()
+    assert copy.copy(measured(inner, StoreCounts())).name == inner.name
 
 
 def test_everything_that_a_provider_has_is_there() -> None:
