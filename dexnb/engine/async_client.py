@@ -17,12 +17,7 @@ from dexnb.engine.runtime import Runtime
 from dexnb.engine.search import search_flows
 from dexnb.engine.stream_calls import LONG_POLL_SECONDS, StreamMessagesPage
 from dexnb.engine.time_travel import time_travel
-from dexnb.errors import (
-    LongPollTimeoutError,
-    LoopBoundError,
-    RequestTimeoutError,
-    RuntimeClosed,
-)
+from dexnb.errors import LoopBoundError, RuntimeClosed
 from dexnb.flow.attribute_match import AttributeMatch, no_match
 from dexnb.flow.client_options import (
     StepExecutionId,
@@ -198,7 +193,7 @@ class AsyncClient:
             DefinitionError: The Flow does not list the Stream, or the token is none.
         """
         seconds = LONG_POLL_SECONDS if timeout is None else seconds_of(timeout, name="timeout")
-        limit = Limit(seconds, LongPollTimeoutError)
+        limit = Limit.of_poll(seconds)
         record = await limit.newest_run(self._engine, flow_id)
         return await stream_calls.read_stream(self._engine, record, stream, resume_token, limit)
 
@@ -230,7 +225,7 @@ class AsyncClient:
             LongPollTimeoutError: It runs on after the timeout.
         """
         seconds = None if timeout is None else seconds_of(timeout, name="timeout")
-        limit = Limit(seconds, LongPollTimeoutError)
+        limit = Limit.of_poll(seconds)
         record = await limit.newest_run(self._engine, flow_id)
         return await run_calls.wait_for_run(self._engine, record, limit)
 
@@ -324,7 +319,7 @@ class AsyncClient:
         options = WaitForStepCompletionOptions() if options is None else options
         fix = "WaitForStepCompletionOptions(...)"
         of_type(options, WaitForStepCompletionOptions, "options", fix)
-        limit = Limit(options.seconds, RequestTimeoutError)
+        limit = Limit.of_request(options.seconds)
         record = await limit.newest_run(self._engine, flow_id)
         await step_calls.wait_for_step_completion(self._engine, record, step_execution_id, limit)
 
@@ -348,7 +343,7 @@ class AsyncClient:
             DefinitionError: The Flow does not list the Attribute, or it could never match.
         """
         instance, match, options = _wanted(instance_and_match, match, options)
-        limit = Limit(options.seconds, RequestTimeoutError)
+        limit = Limit.of_request(options.seconds)
         record = await limit.newest_run(self._engine, flow_id)
         return await run_data.matched_value(self._engine, record, attribute, instance, match, limit)
 

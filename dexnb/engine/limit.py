@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from dexnb.engine.addressing import newest_run
-from dexnb.errors import WaitTimeout
+from dexnb.errors import LongPollTimeoutError, RequestTimeoutError, WaitTimeout
 from dexnb.providers import RunRecord
 
 if TYPE_CHECKING:
@@ -29,6 +29,16 @@ class Limit:
         self.seconds = seconds
         self._late = late
         self._began = asyncio.get_running_loop().time()
+
+    @classmethod
+    def of_poll(cls, seconds: float | None) -> Self:
+        """Give the limit of a wait for news, which may be made again."""
+        return cls(seconds, LongPollTimeoutError)
+
+    @classmethod
+    def of_request(cls, seconds: float | None) -> Self:
+        """Give the limit of a request."""
+        return cls(seconds, RequestTimeoutError)
 
     def rest(self) -> asyncio.Timeout:
         """Give a block that ends with a TimeoutError when the seconds are over."""

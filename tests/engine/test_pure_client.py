@@ -75,4 +75,4 @@ def test_a_pure_client_talks_to_runs(tmp_path: Path) -> None:
 def test_what_an_engine_needs_in_any_case_is_not_none(name: str) -> None:
     """Threads for RPCs, deliveries and room for telemetry."""
     with pytest.raises(DefinitionError, match=f"{name} is 0: give a whole number of at least 1"):
-        RuntimeOptions(**{name: 0})
+        setattr(RuntimeOptions(), name, 0)

@@ -153,9 +153,9 @@ def test_engines_that_come_together_make_the_tables_once(new_postgres_url: str) 
                 ("0::int8", "0"),
                 ("-1::int8", "-1"),
                 ("NULL::int8", "nothing"),
-                ("1.5::numeric", "1.5"),
+                ("1.5::numeric", "Decimal.*"),
                 ("'one'::text", "'one'"),
-                ("now()", "a datetime"),
+                ("now()", "datetime.*"),
             ]
         ),
         (

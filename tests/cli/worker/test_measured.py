@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
 
@@ -56,7 +58,7 @@ def test_a_store_that_takes_no_writes_is_known_until_it_takes_one() -> None:
     counts = StoreCounts()
     faulty = FaultyProvider(MemoryProvider())
     store = measured(faulty, counts)
-    tries = [
+    tries: list[Callable[[], Coroutine[Any, Any, Any]]] = [
         lambda: store.enqueue_for_orchestrator(NewMessage("r", "{}")),
         lambda: store.record_beats([Beat("token", "1")]),
         lambda: store.append_telemetry([TelemetryChunk("r", 1, 1, "{}")]),
