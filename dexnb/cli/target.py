@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import json
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Iterator
@@ -177,7 +178,10 @@ def _has_module(name: str) -> bool:
         return error.name is not None and not f"{name}.".startswith(f"{error.name}.")
     except (ImportError, ValueError, AttributeError):
         return False
-    except Exception:  # noqa: BLE001 - a parent package's own code; the import reports it
+    except BaseException as error:
+        # A parent package's own code; the import reports it.
+        if _is_ctrl_c(error):
+            raise
         return True
 
 
@@ -242,10 +246,18 @@ def _blaming(what: str) -> Iterator[None]:
         yield
     except DexnbError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if _is_ctrl_c(error):
+            raise
         frames = traceback.extract_tb(error.__traceback__)
         place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
         if isinstance(error, SyntaxError):
             place = f" ({error.filename}, line {error.lineno})"
         text = f"{what}: {type(error).__name__}: {getattr(error, 'msg', error)}{place}"
         raise CommandError(text) from error
+
+
+def _is_ctrl_c(error: BaseException) -> bool:
+    """Tell Python's own answer to Ctrl-C from an interrupt that the user's code has raised."""
+    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return isinstance(error, KeyboardInterrupt) and heard

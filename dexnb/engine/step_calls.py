@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from dexnb.engine.addressing import answer, check_active
+from dexnb.engine.limit import Limit
 from dexnb.errors import DefinitionError, FlowNotActiveOrNotFoundError, RequestTimeoutError
 from dexnb.flow.client_options import StepExecutionId, TimerId
 from dexnb.model.arguments import of_type
@@ -58,14 +58,14 @@ async def skip_timer(
 
 
 async def wait_for_step_completion(
-    engine: Engine, record: RunRecord, execution: StepExecutionId, seconds: float | None
+    engine: Engine, record: RunRecord, execution: StepExecutionId, limit: Limit
 ) -> None:
     """Wait until an execution of a Step has ended, well or not; it need not have begun.
 
     Raises:
         DefinitionError: The Flow is registered here and has no such Step.
         FlowNotActiveOrNotFoundError: The run ended without that execution.
-        RequestTimeoutError: It took longer than `seconds`.
+        RequestTimeoutError: It took longer than the limit.
     """
     checked = _checked(execution)
     key = str(checked)
@@ -79,10 +79,10 @@ async def wait_for_step_completion(
         return state.status if state.closed else None
 
     try:
-        async with asyncio.timeout(seconds):
+        async with limit.rest():
             status = await engine.endings.until(record.run_id, look)
     except TimeoutError:
-        message = f"{key} of {record.flow_id} has not ended within {seconds:g} s"
+        message = f"{key} of {record.flow_id} has not ended within {limit.seconds:g} s"
         raise RequestTimeoutError(message) from None
     if status:
         message = f"{record.flow_id} has ended {status} without an execution {key}"

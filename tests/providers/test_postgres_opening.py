@@ -175,6 +175,36 @@ def test_engines_that_come_together_make_the_tables_once(new_postgres_url: str) 
             "CREATE TABLE {schema}.dexnb_versions AS SELECT 99::int8 AS version",
             "has tables of version 99, this dexnb knows version 1; install a newer dexnb",
         ),
+        *(
+            (
+                f"CREATE TABLE {{schema}}.dexnb_versions AS SELECT {version} AS version",
+                f"its table dexnb_versions gives {said} as the newest version.*put back a copy",
+            )
+            for version, said in [
+                ("0::int8", "0"),
+                ("-1::int8", "-1"),
+                ("NULL::int8", "nothing"),
+                ("1.5::numeric", "Decimal.*"),
+                ("'one'::text", "'one'"),
+                ("now()", "datetime.*"),
+            ]
+        ),
+        (
+            "CREATE TABLE {schema}.dexnb_versions (version int8)",
+            "its table dexnb_versions gives nothing as the newest version",
+        ),
+        (
+            "CREATE TABLE {schema}.dexnb_versions (name text)",
+            "dexnb_versions is another program's.*give another schema",
+        ),
+        (
+            "CREATE TABLE {schema}.dexnb_versions AS SELECT true AS version",
+            "dexnb_versions is another program's.*give another schema",
+        ),
+        (
+            "CREATE SEQUENCE {schema}.dexnb_versions",
+            "dexnb_versions is another program's.*give another schema",
+        ),
     ],
 )
 def test_tables_that_are_not_ours_are_left_alone(
