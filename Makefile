@@ -142,7 +142,7 @@ $(BENCH): .bench/%/.made-$(NEWEST): tests/bench/requirements/%.txt constraints.t
 
 bench: $(TEST) $(BENCH)
 	$(BIN)/python -m tests.bench $(ASK)
-	$(BIN)/python -m pytest -m bench -s -p no:randomly --timeout=900
+	$(if $(findstring --only,$(ASK)),,$(BIN)/python -m pytest -m bench -s -p no:randomly --timeout=900)
 
 soak: $(TEST)
 	$(BIN)/python -m pytest -m soak -s -p no:randomly --timeout=14400

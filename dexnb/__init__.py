@@ -246,11 +246,14 @@ _PARTS = {
     "jupyter.lab": "Lab",
     "jupyter.opening": "lab",
 }
+_MODULES = ("clock", "errors", "jobs", "providers", "testing")
 _HOME = {name: f"dexnb.{part}" for part, names in _PARTS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    """Load a part when one of its names is first used."""
+    """Load a part when it or one of its names is first used."""
+    if name in _MODULES:
+        return import_module(f"dexnb.{name}")
     if name not in _HOME:
         message = f"module 'dexnb' has no attribute {name!r}"
         raise AttributeError(message)
@@ -260,7 +263,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the names that are not loaded yet too."""
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *_HOME, *_MODULES})
 
 
 def load_ipython_extension(ipython: Any) -> None:

@@ -52,8 +52,15 @@ class Runtime(engine.Runtime):
         codecs: CodecRegistry | None = None,
     ) -> None:
         """Prepare; entering the block starts."""
-        provider = where if isinstance(where, Provider) else provider_maker(where)[1]()
+        name = ""
+        if isinstance(where, Provider):
+            provider = where
+        else:
+            name, make = provider_maker(where)
+            provider = make()
         super().__init__(provider, options=options, own_step_thread=own_step_thread, codecs=codecs)
+        if name:
+            self.name = str(name)
 
 
 class Client(engine.Client):
@@ -181,17 +188,13 @@ def provider_maker(
     name = default_file(clock or Clock.real()) if where is None else _text(where)
     if name in (MEMORY, ":memory:"):
         return MEMORY, MemoryProvider
-    scheme = re.match(r"^([a-z][a-z0-9+.-]+)://", name)
-    if scheme is not None and scheme.group(1) in _SERVERS:
-        return _SERVERS[scheme.group(1)](name)
-    if scheme is not None and scheme.group(1) != "sqlite":
-        message = (
-            f"no store is known for {cut(scheme.group(1), LONGEST)}://...: give a file path, "
-            f"sqlite:///path, memory: or one of {', '.join(f'{name}://' for name in _SERVERS)}"
-        )
-        raise DefinitionError(message)
+    scheme, slashes = _scheme(name)
+    if scheme in _SERVERS and slashes == "//":
+        return _SERVERS[scheme](scheme + name[len(scheme) :])
+    if scheme in _SERVERS or (slashes and scheme != "sqlite"):
+        raise _no_store(scheme, slashes)
     path = os.path.expanduser(  # noqa: PTH111 - Path's raises for a user that does not exist
-        re.sub(r"^sqlite:(///?)?", "", name)
+        re.sub(r"^sqlite:(///?)?", "", name, flags=re.IGNORECASE)
     )
     if not path:
         message = f"the address {shown(name)} names no file: give a path such as builds.db"
@@ -204,6 +207,28 @@ def provider_maker(
         return SqliteProvider(path)
 
     return path, make
+
+
+def _scheme(name: str) -> tuple[str, str]:
+    """Give what an address begins with and the slashes behind it, or nothing."""
+    # A single letter is a drive.
+    found = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)?", name)
+    return ("", "") if found is None else (found[1].lower(), found[2] or "")
+
+
+def _no_store(scheme: str, slashes: str) -> DefinitionError:
+    """Refuse what looks like an address; the rest of it is not repeated, it may be a password."""
+    given = cut(scheme, LONGEST)
+    if scheme in _SERVERS:
+        example = _EXAMPLES.get(scheme, f"{scheme}://host")
+        looks = f"{given}:{slashes}..."
+        return DefinitionError(
+            f"{looks} looks like an address: give {example}, or ./{looks} for a file"
+        )
+    return DefinitionError(
+        f"no store is known for {given}:{slashes}...: give a file path, "
+        f"sqlite:///path, memory: or one of {', '.join(f'{name}://' for name in _SERVERS)}"
+    )
 
 
 class StoreAddress(str):
@@ -272,6 +297,14 @@ _SERVERS: dict[str, Callable[[str], tuple[str, Callable[[], Provider]]]] = {
     "postgresql": _postgres_maker,
 }
 """What makes the provider of a server, by the scheme of its address."""
+
+
+_EXAMPLES = {
+    "redis": "redis://host:6379/0",
+    "unix": "unix:///path",
+    "postgres": "postgresql://host/database",
+    "postgresql": "postgresql://host/database",
+}
 
 
 def _text(where: Any) -> str:

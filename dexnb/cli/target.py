@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import json
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from dexnb.errors import DexnbError, ValueMappingError
 from dexnb.flow.codecs import NO_CODECS, CodecRegistry
 from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow, read_flow
+from dexnb.flow.step import Step
 from dexnb.flow.typed import decode
 
 
@@ -176,7 +178,10 @@ def _has_module(name: str) -> bool:
         return error.name is not None and not f"{name}.".startswith(f"{error.name}.")
     except (ImportError, ValueError, AttributeError):
         return False
-    except Exception:  # noqa: BLE001 - a parent package's own code; the import reports it
+    except BaseException as error:
+        # A parent package's own code; the import reports it.
+        if _is_ctrl_c(error):
+            raise
         return True
 
 
@@ -209,8 +214,13 @@ def _pick(module: ModuleType, target: Target) -> type[Flow[Any]] | Flow[Any]:
         raise CommandError(f"{target.place} has no {target.flow!r}{names}") from None
     if isinstance(found, Flow) or (isinstance(found, type) and issubclass(found, Flow)):
         return found
-    kind = type(found).__name__
-    raise CommandError(f"{target.flow} in {target.place} is no Flow but a {kind}{names}")
+    raise CommandError(f"{target.flow} in {target.place} is no Flow but {_kind(found)}{names}")
+
+
+def _kind(found: Any) -> str:
+    if not isinstance(found, type):
+        return f"of type {type(found).__name__}"
+    return "a Step class" if issubclass(found, Step) else "another class"
 
 
 def _is_own_flow(thing: Any, module: ModuleType) -> bool:
@@ -236,10 +246,18 @@ def _blaming(what: str) -> Iterator[None]:
         yield
     except DexnbError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if _is_ctrl_c(error):
+            raise
         frames = traceback.extract_tb(error.__traceback__)
         place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
         if isinstance(error, SyntaxError):
             place = f" ({error.filename}, line {error.lineno})"
         text = f"{what}: {type(error).__name__}: {getattr(error, 'msg', error)}{place}"
         raise CommandError(text) from error
+
+
+def _is_ctrl_c(error: BaseException) -> bool:
+    """Tell Python's own answer to Ctrl-C from an interrupt that the user's code has raised."""
+    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    return isinstance(error, KeyboardInterrupt) and heard

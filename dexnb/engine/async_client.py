@@ -11,6 +11,7 @@ from dexnb.clock import seconds_of
 from dexnb.engine import run_calls, run_data, step_calls, stream_calls
 from dexnb.engine.addressing import newest_run, open_run
 from dexnb.engine.flow_info import FlowInfo, SearchFlowsPage, info_of
+from dexnb.engine.limit import Limit
 from dexnb.engine.rpc_call import invoke_rpc
 from dexnb.engine.runtime import Runtime
 from dexnb.engine.search import search_flows
@@ -192,8 +193,9 @@ class AsyncClient:
             DefinitionError: The Flow does not list the Stream, or the token is none.
         """
         seconds = LONG_POLL_SECONDS if timeout is None else seconds_of(timeout, name="timeout")
-        record = await newest_run(self._engine, flow_id)
-        return await stream_calls.read_stream(self._engine, record, stream, resume_token, seconds)
+        limit = Limit.of_poll(seconds)
+        record = await limit.newest_run(self._engine, flow_id)
+        return await stream_calls.read_stream(self._engine, record, stream, resume_token, limit)
 
     async def list_stream_messages(
         self,
@@ -223,8 +225,9 @@ class AsyncClient:
             LongPollTimeoutError: It runs on after the timeout.
         """
         seconds = None if timeout is None else seconds_of(timeout, name="timeout")
-        record = await newest_run(self._engine, flow_id)
-        return await run_calls.wait_for_run(self._engine, record, seconds)
+        limit = Limit.of_poll(seconds)
+        record = await limit.newest_run(self._engine, flow_id)
+        return await run_calls.wait_for_run(self._engine, record, limit)
 
     async def stop_flow(self, flow_id: str, options: StopFlowOptions | None = None) -> None:
         """End an open run; CANCEL by default. Returns once it has ended.
@@ -316,10 +319,9 @@ class AsyncClient:
         options = WaitForStepCompletionOptions() if options is None else options
         fix = "WaitForStepCompletionOptions(...)"
         of_type(options, WaitForStepCompletionOptions, "options", fix)
-        record = await newest_run(self._engine, flow_id)
-        await step_calls.wait_for_step_completion(
-            self._engine, record, step_execution_id, options.seconds
-        )
+        limit = Limit.of_request(options.seconds)
+        record = await limit.newest_run(self._engine, flow_id)
+        await step_calls.wait_for_step_completion(self._engine, record, step_execution_id, limit)
 
     async def wait_for_attribute_match(
         self,
@@ -341,10 +343,9 @@ class AsyncClient:
             DefinitionError: The Flow does not list the Attribute, or it could never match.
         """
         instance, match, options = _wanted(instance_and_match, match, options)
-        record = await newest_run(self._engine, flow_id)
-        return await run_data.matched_value(
-            self._engine, record, attribute, instance, match, options.seconds
-        )
+        limit = Limit.of_request(options.seconds)
+        record = await limit.newest_run(self._engine, flow_id)
+        return await run_data.matched_value(self._engine, record, attribute, instance, match, limit)
 
     async def update_flow_config(self, flow_id: str, config: FlowConfig) -> None:
         """Change what an open run asks of the runtime; what is left out stays.

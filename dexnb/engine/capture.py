@@ -146,6 +146,9 @@ class CapturingStream(io.TextIOBase):
 
     def __getattr__(self, name: str) -> Any:
         """Pass everything else on."""
+        if name == "wrapped":
+            # One that is being copied is asked for this before it has anything.
+            raise AttributeError(name)
         return getattr(self.wrapped, name)
 
 

@@ -12,6 +12,7 @@ from dexnb.engine.step_context import AsyncStepContext, StepContext
 from dexnb.errors import LoopBoundError
 from dexnb.flow.mapping import map_decision, map_wait
 from dexnb.flow.output import OUTLET, StepOutput
+from dexnb.flow.subflow import check_subflow_ids
 from dexnb.flow.timeout_step import SYSTEM_PREFIX
 from dexnb.flow.typed import decode_kept
 from dexnb.model.decision import Decision
@@ -96,6 +97,7 @@ def _finish(attempt: Attempt, context: StepContext, result: Any) -> Outcome:
     item, flow, step = attempt.item, attempt.flow, attempt.step
     if attempt.payload.method == "wait_for":
         wait = map_wait(result, attempt.links.flow_of, flow, step)
+        check_subflow_ids(wait, item.flow_id, item.step_execution_id)
         return Outcome(WaitDone(item.step_execution_id, item.attempt, wait, context.writes()))
     # Steps of the engine's own give documents, which must not be encoded a second time.
     own = isinstance(result, Decision) and item.step_type.startswith(SYSTEM_PREFIX)

@@ -19,18 +19,22 @@ SHORTEST_LOCK = 0.5
 
 _FLAGS, _OPTIONAL = ("live_knobs", "show_prints"), ("show_prints",)
 _COUNTS = ("orchestration_concurrency", "worker_concurrency", "sync_concurrency", "max_attempts")
+_NONE_AT_ALL = ("orchestration_concurrency", "worker_concurrency")
 
 
 @dataclass
 class RuntimeOptions:
     """Settings of one engine; the two dispatcher times may be changed while it runs.
 
+    A number that is given for a time is seconds, as in a client's options; it becomes a timedelta.
+    What a Flow says of itself (StepOptions, Timer, StartFlowOptions) takes timedelta alone.
+
     Args:
         dispatcher_min_poll_interval: Shortest time between two fetches that find nothing.
         dispatcher_long_poll_timeout: How long a store that can wait for work may block a fetch.
-        orchestration_concurrency: Turns at once.
-        worker_concurrency: Attempts at once; 0 for an engine that runs no Steps, such as that of a
-            client beside workers.
+        orchestration_concurrency: Turns at once; 0 for an engine that moves no run on.
+        worker_concurrency: Attempts at once; 0 for an engine that runs no Steps. Both are 0 for a
+            client beside workers, so that these have all the work and count all of it.
         sync_concurrency: Of them, sync Steps and generators (each has a thread).
         orchestrator_lock_timeout: Lease of a turn.
         worker_lock_timeout: Lease of an attempt; renewed at half of it for as long as it runs.
@@ -96,7 +100,7 @@ class RuntimeOptions:
                 message = f"RuntimeOptions.{name} is {shown(value)}: give True or False{instead}"
                 raise DefinitionError(message)
         elif name in _COUNTS or name == "telemetry_bytes":
-            least = 0 if name == "worker_concurrency" else 1
+            least = 0 if name in _NONE_AT_ALL else 1
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
                 fix = f"give a whole number of at least {least}"
                 raise DefinitionError(f"RuntimeOptions.{name} is {shown(value)}: {fix}")

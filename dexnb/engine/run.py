@@ -10,12 +10,13 @@ from typing import Any
 from dexnb.clock import seconds_of
 from dexnb.engine.engine import Engine
 from dexnb.engine.knob_change import set_knob
+from dexnb.engine.limit import LOOK_SECONDS
 from dexnb.engine.lock_waits import lock_waits
 from dexnb.engine.result import result_of
 from dexnb.engine.rpc_call import invoke_rpc
 from dexnb.engine.run_data import attribute_value, publish
 from dexnb.engine.stream_calls import position_of
-from dexnb.errors import DefinitionError, RunNotFound, WaitTimeout
+from dexnb.errors import DefinitionError, ProviderError, RunNotFound, WaitTimeout
 from dexnb.flow.definition import Definition
 from dexnb.flow.persistence import Persistence
 from dexnb.flow.physical import definition_of
@@ -98,11 +99,18 @@ class AsyncRun:
                 ended = await self._engine.wait_closed(self.run_id)
         except TimeoutError:
             message = f"{self.flow_id} runs on after {seconds:g} s of the runtime's clock"
-            state = await self.state()
-            locks = lock_waits(state)
-            why = f"{self._last_failure(state)}{locks and f'; {locks}'}"
-            raise WaitTimeout(f"{message}{why}; it was left alone") from None
+            raise WaitTimeout(f"{message}{await self._why()}; it was left alone") from None
         return result_of(ended, self._engine.registry.codecs)
+
+    async def _why(self) -> str:
+        """Say why a run may not have ended yet, or nothing; soon, whatever the store does."""
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                state = await self.state()
+        except (TimeoutError, ProviderError):
+            return ", as far as is known, for the store does not answer"
+        locks = lock_waits(state)
+        return f"{self._last_failure(state)}{locks and f'; {locks}'}"
 
     def _last_failure(self, state: RunState) -> str:
         """Say how an attempt of this engine failed last of which the Step goes on, or nothing."""

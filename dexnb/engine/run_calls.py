@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from dexnb.engine.addressing import answer
+from dexnb.engine.limit import Limit
 from dexnb.engine.result import result_of
 from dexnb.errors import DefinitionError, LongPollTimeoutError
 from dexnb.flow.client_options import StopFlowOptions, StopType
@@ -33,17 +33,17 @@ async def stop_run(engine: Engine, record: RunRecord, options: StopFlowOptions) 
     await engine.wait_closed(record.run_id)
 
 
-async def wait_for_run(engine: Engine, record: RunRecord, seconds: float | None) -> FlowResult:
+async def wait_for_run(engine: Engine, record: RunRecord, limit: Limit) -> FlowResult:
     """Wait until a run has ended; give how.
 
     Raises:
-        LongPollTimeoutError: It runs on after `seconds`.
+        LongPollTimeoutError: It runs on at the limit.
     """
     try:
-        async with asyncio.timeout(seconds):
+        async with limit.rest():
             state = await engine.wait_closed(record.run_id)
     except TimeoutError:
-        message = f"{record.flow_id} runs on after {seconds:g} s; it was left alone"
+        message = f"{record.flow_id} runs on after {limit.seconds:g} s; it was left alone"
         raise LongPollTimeoutError(message) from None
     return result_of(state, engine.registry.codecs)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from typing import TYPE_CHECKING, Any
 
 from dexnb.engine.addressing import answer, check_active
 from dexnb.engine.definitions import attribute_of, channel_of, physical_name
+from dexnb.engine.limit import Limit
 from dexnb.errors import FlowNotActiveOrNotFoundError, RequestTimeoutError
 from dexnb.flow.attribute_match import AttributeMatch
 from dexnb.flow.codec import text_of
@@ -68,7 +68,7 @@ async def matched_value(
     attribute: Any,
     instance: str,
     match: AttributeMatch,
-    seconds: float | None,
+    limit: Limit,
 ) -> Any:
     """Wait until an Attribute's value matches; give the value.
 
@@ -76,7 +76,7 @@ async def matched_value(
 
     Raises:
         FlowNotActiveOrNotFoundError: The run ended without a match.
-        RequestTimeoutError: It took longer than `seconds`.
+        RequestTimeoutError: It took longer than the limit.
         DefinitionError: The Flow does not list the Attribute, or no value of it could ever match.
     """
     definition = attribute_of(engine, record.flow_type, attribute)
@@ -97,8 +97,8 @@ async def matched_value(
         return None
 
     try:
-        async with asyncio.timeout(seconds):
+        async with limit.rest():
             return (await engine.endings.until(record.run_id, look))[0]
     except TimeoutError:
-        text = f"{what} of {record.flow_id} did not match {wanted} within {seconds:g} s"
+        text = f"{what} of {record.flow_id} did not match {wanted} within {limit.seconds:g} s"
         raise RequestTimeoutError(text) from None

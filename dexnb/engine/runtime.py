@@ -10,7 +10,7 @@ from dexnb.engine.engine import Engine
 from dexnb.engine.options import RuntimeOptions, options_of
 from dexnb.engine.other_input import other_input
 from dexnb.engine.run import AsyncRun
-from dexnb.errors import DexnbWarning, RunNotFound
+from dexnb.errors import DexnbWarning, RunNotFound, RuntimeClosed
 from dexnb.flow.codecs import CodecRegistry
 from dexnb.flow.flow import Flow
 from dexnb.flow.start_options import StartFlowOptions
@@ -46,8 +46,18 @@ class Runtime:
             DefinitionError: The options or the codecs are none.
         """
         self.options = options_of(options)
+        self.name = type(provider).__name__
+        """What to show as its store."""
         self.engine = Engine(provider, self.options, own_step_thread=own_step_thread)
         self.register_codecs(codecs)
+
+    def __repr__(self) -> str:
+        """Name the store."""
+        try:
+            self.engine.check_open()
+        except RuntimeClosed:
+            return f"<dexnb runtime {self.name}, closed>"
+        return f"<dexnb runtime {self.name}, open>"
 
     async def __aenter__(self) -> Self:
         """Open the store and start to work."""

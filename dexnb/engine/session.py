@@ -21,7 +21,7 @@ from dexnb.engine.engine import Engine
 from dexnb.engine.options import RuntimeOptions, options_of
 from dexnb.engine.runtime import Runtime, start_or_attach
 from dexnb.engine.session_run import Run
-from dexnb.errors import DexnbError, DexnbWarning, RuntimeClosed
+from dexnb.errors import DexnbError, DexnbWarning, LoopBoundError, RuntimeClosed
 from dexnb.flow.codecs import CodecRegistry
 from dexnb.flow.flow import Flow
 from dexnb.flow.start_options import StartFlowOptions
@@ -205,8 +205,16 @@ class Session:
 
         Raises:
             RuntimeClosed: The session is closed, or was closed meanwhile.
+            LoopBoundError: It is called on a loop of its own Steps, which would stand still.
         """
         self._check_open(coroutine)
+        if not self._control.here and self.engine.hosts.own_this_loop():
+            coroutine.close()
+            raise LoopBoundError(
+                "an async Step or RPC has made a plain call to the session that runs it, and would "
+                "hold the loop that the answer may need: call it in a thread, as in `await "
+                "asyncio.to_thread(...)`, await a run's own wait(), or make the method a plain def"
+            )
         return self._control.call(coroutine)
 
     async def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:

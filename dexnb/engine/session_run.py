@@ -64,7 +64,16 @@ class Run:
         return self._call(self._run.state())
 
     def events(self, after: int = 0) -> Sequence[Event]:
-        """Give the run's log: durable events behind `after`, and all telemetry that is kept."""
+        """Give the run's log: durable events behind `after`, and all telemetry that is kept.
+
+        Durable kinds: flow_started, step_scheduled, delay_over, locks_taken, wait_started,
+        timer_fired, subflow_changed, wait_ended, wait_failed, step_completed, step_failed,
+        step_cancelled, channel_published, rpc_started, rpc_completed, rpc_refused, parent_added,
+        config_changed, flow_timed_out, time_travelled, stop_requested, knobs_changed, flow_closed.
+        Kinds of telemetry: attempt_started, attempt_ended, limits_changed, retry_scheduled,
+        round_call, round_sleep, heartbeat, stream_message, late_write, lock_renewed,
+        dispatcher_cycle, stall, suspended, clock_stepped, engine_error, log.
+        """
         return self._call(self._run.events(after))
 
     def stream(self, stream: Stream[Any] | str, after: str = "") -> Sequence[StreamMessage]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from dexnb.engine.addressing import answer, check_active
+from dexnb.engine.limit import Limit
 from dexnb.errors import DefinitionError, FlowNotActiveOrNotFoundError, RequestTimeoutError
 from dexnb.flow.client_options import StepExecutionId, TimerId
 from dexnb.model.arguments import of_type
@@ -30,9 +30,11 @@ async def skip_timer(
         DefinitionError: The execution does not wait, or has no such Timer.
     """
     check_active(record)
-    key = str(_checked(execution))
+    checked = _checked(execution)
+    key = str(checked)
     of_type(timer, TimerId, "timer_id", "TimerId.by_condition_id(...) or by_condition_index(...)")
     state = RunState.from_text(record.state)
+    _check_step(engine, record, state, checked.name)
     step = state.active.get(key)
     if step is None or step.phase != "waiting":
         waiting = ", ".join(key for key, _ in state.waiting) or "none"
@@ -56,16 +58,18 @@ async def skip_timer(
 
 
 async def wait_for_step_completion(
-    engine: Engine, record: RunRecord, execution: StepExecutionId, seconds: float | None
+    engine: Engine, record: RunRecord, execution: StepExecutionId, limit: Limit
 ) -> None:
     """Wait until an execution of a Step has ended, well or not; it need not have begun.
 
     Raises:
+        DefinitionError: The Flow is registered here and has no such Step.
         FlowNotActiveOrNotFoundError: The run ended without that execution.
-        RequestTimeoutError: It took longer than `seconds`.
+        RequestTimeoutError: It took longer than the limit.
     """
     checked = _checked(execution)
     key = str(checked)
+    _check_step(engine, record, RunState.from_text(record.state), checked.name)
 
     def look(now: RunRecord) -> str | None:
         """Find that the execution has ended."""
@@ -75,10 +79,10 @@ async def wait_for_step_completion(
         return state.status if state.closed else None
 
     try:
-        async with asyncio.timeout(seconds):
+        async with limit.rest():
             status = await engine.endings.until(record.run_id, look)
     except TimeoutError:
-        message = f"{key} of {record.flow_id} has not ended within {seconds:g} s"
+        message = f"{key} of {record.flow_id} has not ended within {limit.seconds:g} s"
         raise RequestTimeoutError(message) from None
     if status:
         message = f"{record.flow_id} has ended {status} without an execution {key}"
@@ -89,6 +93,18 @@ def _checked(execution: StepExecutionId) -> StepExecutionId:
     fix = "StepExecutionId('YourStep', 1)"
     checked: StepExecutionId = of_type(execution, StepExecutionId, "step_execution_id", fix)
     return checked
+
+
+def _check_step(engine: Engine, record: RunRecord, state: RunState, name: str) -> None:
+    """Refuse a Step that the run will never have; it may have had one that other code knows."""
+    flow = engine.registry.get(record.flow_type)
+    if flow is None or name in flow.steps or name in state.numbers:
+        return
+    message = f"{record.flow_type} has no Step {shown(name)}"
+    step_type, dash, number = name.rpartition("-")
+    if dash and number.isdecimal() and step_type in flow.steps:
+        raise DefinitionError(f"{message}: give StepExecutionId({step_type!r}, {number})")
+    raise DefinitionError(f"{message}; its Steps: {', '.join(sorted(flow.steps))}")
 
 
 def _timer_place(key: str, step: StepExecution, timer: TimerId) -> int:

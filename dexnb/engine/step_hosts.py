@@ -79,6 +79,14 @@ class StepHosts:
         """The loop that async Steps share."""
         return self._shared.mailbox.loop
 
+    def own_this_loop(self) -> bool:
+        """Tell whether the caller runs on a loop where Steps run; any thread may ask."""
+        try:
+            running = asyncio.get_running_loop()
+        except RuntimeError:
+            return False
+        return any(host.mailbox.loop is running for host in self._hosts())
+
     def cancel(self, attempt: Attempt) -> None:
         """Cancel an attempt's Step; a sync one learns it at its next output or write."""
         if attempt.handler.mode == "async":

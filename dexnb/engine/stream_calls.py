@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import deque
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dexnb.clock import wall_time
 from dexnb.engine.definitions import stream_of
+from dexnb.engine.limit import Limit
 from dexnb.errors import DefinitionError, LongPollTimeoutError, ValueMappingError
 from dexnb.flow.codec import text_of
 from dexnb.flow.name import name_fix
@@ -88,25 +88,25 @@ async def write_stream(
 
 
 async def read_stream(
-    engine: Engine, record: RunRecord, stream: Any, resume_token: str, seconds: float
+    engine: Engine, record: RunRecord, stream: Any, resume_token: str, limit: Limit
 ) -> StreamMessage:
     """Give the first message of a flow id behind a resume token, waiting for it if need be.
 
     Without a token, and with one of a message that was trimmed, that is the oldest one kept.
 
     Raises:
-        LongPollTimeoutError: None came within `seconds`.
+        LongPollTimeoutError: None came within the limit.
         DefinitionError: The Flow does not list the Stream, or the token is none.
     """
     stream = stream_of(engine, record.flow_type, stream)
     after = position_of(resume_token, "resume token")
     try:
-        async with asyncio.timeout(seconds):
+        async with limit.rest():
             found = await engine.readers.next(record.flow_type, stream.name, record.flow_id, after)
     except TimeoutError:
         raise LongPollTimeoutError(
-            f"Stream {stream.name} of {record.flow_id} had no new message within {seconds:g} s: "
-            "read again with the same resume token"
+            f"Stream {stream.name} of {record.flow_id} had no new message within "
+            f"{limit.seconds:g} s: read again with the same resume token"
         ) from None
     return engine.registry.codecs.call(message_of, found, stream)
 

@@ -16,7 +16,7 @@ from dexnb.engine.moving import (
     tell_parent,
 )
 from dexnb.engine.settling import settle
-from dexnb.flow.subflow import FLOW_ID_PREFIX
+from dexnb.flow.subflow import subflow_id
 from dexnb.model.decision import Failure, Movement, movement_from
 from dexnb.model.message import (
     ConfigChanged,
@@ -154,7 +154,7 @@ def _wait(ledger: Ledger, message: WaitDone) -> None:
         elif condition["kind"] == "timer":
             ledger.tell(TimerFired(key, place), delay=condition["seconds"])
         elif condition["kind"] == "subflow":
-            name = f"{FLOW_ID_PREFIX}{ledger.state.flow_id}-{key}-{_number(message.wait, place)}"
+            name = subflow_id(ledger.state.flow_id, key, _number(message.wait, place))
             document = {**condition, "condition": place, "flow_id": name}
             schedule(ledger, Movement(SUBFLOW, document), key)
 

@@ -38,10 +38,15 @@ def difference(given: Any, back: Any, path: str = "value") -> str | None:
     whole = isinstance(back, list | tuple | dict)
     if len(given) == len(back) if whole else _is_record(back):
         return next(filter(None, (difference(*part) for part in _parts(given, back, path))), None)
-    if not whole and _same(given, back):
-        return None
-    if is_pydantic(type(back)):
-        return _model_difference(given, back, path)
+    try:
+        if not whole and _same(given, back):
+            return None
+        if is_pydantic(type(back)):
+            return _model_difference(given, back, path)
+    except Exception as error:  # noqa: BLE001 - the == of a user's class may raise anything
+        raised = f"whose == raised {type(error).__name__}"
+        fix = "correct it, since what was stored is compared with what was given"
+        return f"{path} is {shown(given)}, a {_kind(given)}, {raised}: {fix}"
     fix = _LOST if kinds[0] is kinds[1] else _FIX
     return f"{path} is {shown(given)} and would be read back as {shown(back)}: {fix}"
 

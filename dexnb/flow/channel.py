@@ -102,7 +102,7 @@ class Channel(Definition[ValueT]):
         return condition(self, self.name, 1, 1, condition_id)
 
     def for_n(self, count: int, *, condition_id: str | None = None) -> ChannelCondition:
-        """Wait for so many messages and take just these."""
+        """Wait for so many messages and take just these; zero is ready at once and takes none."""
         return condition(self, self.name, count, count, condition_id)
 
     def at_least(self, count: int, *, condition_id: str | None = None) -> ChannelCondition:

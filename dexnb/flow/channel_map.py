@@ -119,7 +119,7 @@ class ChannelMap(MapDefinition[ValueT]):
     def for_n(
         self, instance: str, count: int, *, condition_id: str | None = None
     ) -> ChannelCondition:
-        """Wait for so many messages and take just these."""
+        """Wait for so many messages and take just these; zero is ready at once and takes none."""
         return condition(self, self.physical_name(instance), count, count, condition_id)
 
     def at_least(

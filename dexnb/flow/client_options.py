@@ -102,6 +102,8 @@ class TimerId:
         if self.condition_id is not None:
             fix_id = name_fix(self.condition_id, reserved="")
             if fix_id is not None:
+                if isinstance(self.condition_id, int):
+                    fix_id += f", or TimerId.by_condition_index({shown(self.condition_id)})"
                 raise DefinitionError(
                     f"TimerId.condition_id is {shown(self.condition_id)}: {fix_id}"
                 )

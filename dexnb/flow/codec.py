@@ -9,13 +9,15 @@ offset, but neither the name of its zone nor the `fold` that a naive one may hav
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import suppress
 from enum import Enum
 from typing import Any
 
 from dexnb.errors import DocumentError, ValueMappingError
 from dexnb.flow.codecs import CODECS, NO_CODECS, CodecRegistry
 from dexnb.flow.tags import READERS, WRITERS, Unfit, read_tag
-from dexnb.flow.wire import CodecEntry
+from dexnb.flow.wire import CODECS_FIX, CodecEntry
 from dexnb.model.json_text import to_text
 from dexnb.model.shown import shown
 
@@ -32,7 +34,15 @@ _HINTS = {
     "numpy": "give value.item() or value.tolist()",
     "pandas": "give value.to_pydatetime(), value.to_dict() or a list",
 }
-_FIX = "give a str, number, bool, None, bytes, datetime, UUID, Enum, dataclass, list or dict"
+_PLAIN_FIX = (
+    "give a str, number, bool, None, bytes, date, datetime, time, timedelta, UUID, Decimal, Enum, "
+    "dataclass, named tuple, pydantic model, tuple, list or dict"
+)
+_FIX = f"{_PLAIN_FIX}; or give a codec for it, {CODECS_FIX}"
+_MODEL_FIX = (
+    "codecs do not reach into pydantic models: annotate the field with pydantic.PlainSerializer "
+    "and PlainValidator, or make the model a dataclass"
+)
 
 
 def encode(value: Any, operation: str = "encode a value") -> Any:
@@ -92,21 +102,49 @@ def natural(document: Any) -> Any:
         raise ValueMappingError(operation, "value is nested too deeply") from None
 
 
-def read_natural(document: Any) -> Any:
+def read_natural(document: Any, path: str = "value") -> Any:
     """Do what `natural` does, for callers that know their operation.
 
     Raises:
-        Unfit: As `natural`.
+        Unfit: As `natural`; the text begins with the place inside of `path`.
         RecursionError: It is nested deeper than the stack allows.
     """
+    try:
+        return _natural(document)
+    except Unfit as error:
+        # Sought afterwards, because nearly every document can be read.
+        raise Unfit(f"{_place_of_fault(document, path)}: {error}") from error.__cause__
+
+
+def _natural(document: Any) -> Any:
     if isinstance(document, list):
-        return [read_natural(item) for item in document]
+        return [_natural(item) for item in document]
     if not isinstance(document, dict):
         return document
     tag = tag_of(document)
     if tag is not None and tag != "$dict":
         return read_tag(tag, document[tag])
-    return made_dict((read_natural(key), read_natural(item)) for key, item in pairs_of(document))
+    return made_dict((_natural(key), _natural(item)) for key, item in pairs_of(document))
+
+
+def _place_of_fault(document: Any, path: str) -> str:
+    for part, place in _parts(document, path):
+        try:
+            _natural(part)
+        except Unfit:
+            return _place_of_fault(part, place)
+    return path
+
+
+def _parts(document: Any, path: str) -> Iterator[tuple[Any, str]]:
+    if isinstance(document, list):
+        yield from ((item, f"{path}[{index}]") for index, item in enumerate(document))
+    elif isinstance(document, dict) and tag_of(document) in (None, "$dict"):
+        # What are no pairs is at fault itself.
+        with suppress(Unfit):
+            for key, item in pairs_of(document):
+                yield key, f"key of {path}"
+                yield item, f"{path}[{shown(key)}]"
 
 
 def tag_of(document: dict[str, Any]) -> str | None:
@@ -135,26 +173,29 @@ def _is_pair(pair: Any) -> bool:
     return isinstance(pair, list) and len(pair) == len(("key", "item"))
 
 
-def made_dict(pairs: Any) -> dict[Any, Any]:
+def made_dict(pairs: Any, path: str = "") -> dict[Any, Any]:
     """Make a dict of decoded pairs.
 
     Raises:
-        Unfit: A key cannot be one.
+        Unfit: A key cannot be one; the text begins with the path, if one is given.
     """
     made = {}
     for key, item in pairs:
         try:
             made[key] = item
         except TypeError as error:
-            raise Unfit(f"{shown(key)} cannot be the key of a dict") from error
+            fix = "declare the type of its keys, such as dict[tuple[int, int], str]"
+            where = f"{path}: " if path else ""
+            raise Unfit(f"{where}{shown(key)} cannot be the key of a dict: {fix}") from error
     return made
 
 
 class _Encoder:
     """Encodes one value; counts what it holds, which may be far more than the memory it takes."""
 
-    def __init__(self, codecs: CodecRegistry = NO_CODECS) -> None:
+    def __init__(self, codecs: CodecRegistry = NO_CODECS, fix: str = _FIX) -> None:
         self.items = 0
+        self._fix = fix
         # Asked for each part of a value, so that without codecs it must cost nothing.
         self._codecs = codecs or None
 
@@ -162,7 +203,8 @@ class _Encoder:
         kind = type(value)
         if self._codecs is not None and (entry := codec_of(kind, self._codecs)) is not None:
             # Plain by itself: another codec's type inside would not be read by that one.
-            return _Encoder().encode(entry.write(value, path), f"{path} by codec {entry.name}")
+            plain = entry.write(value, path)
+            return _Encoder(fix=_PLAIN_FIX).encode(plain, f"{path} by codec {entry.name}")
         if kind in WRITERS:
             return _write(kind, value, path)
         if isinstance(value, Enum):
@@ -180,7 +222,7 @@ class _Encoder:
             return self._dataclass(value, path, depth + 1)
         if is_pydantic(kind):
             return self._pydantic(value, path, depth + 1)
-        return _encode_other(value, path)
+        return _encode_other(value, path, self._fix)
 
     def _count(self, items: int) -> None:
         self.items += items
@@ -222,8 +264,22 @@ class _Encoder:
             # Only so do names given by an alias, and models with computed fields, come back.
             dumped = value.model_dump(mode="json", by_alias=True, round_trip=True)
         except (TypeError, ValueError) as error:
-            raise Unfit(f"{path}: {error}") from error
+            raise Unfit(_undumped(value, path, error)) from error
         return self.encode(dumped, path, depth)
+
+
+def _undumped(model: Any, path: str, error: Exception) -> str:
+    """Name the field that a model could not dump, and what to do if it lacks a way to."""
+    fix = f"; {_MODEL_FIX}" if "serialize unknown type" in str(error) else ""
+    for name in getattr(type(model), "model_fields", ()):
+        try:
+            model.model_dump(mode="json", by_alias=True, round_trip=True, include={name})
+        except (TypeError, ValueError) as of_field:
+            inner = getattr(model, name, None)
+            if is_pydantic(type(inner)):
+                return _undumped(inner, f"{path}.{name}", of_field)
+            return f"{path}.{name}: {of_field}{fix}"
+    return f"{path}: {error}{fix}"
 
 
 def _write(kind: type, value: Any, path: str) -> Any:
@@ -233,7 +289,7 @@ def _write(kind: type, value: Any, path: str) -> Any:
         raise Unfit(f"{path} {error}") from error.__cause__
 
 
-def _encode_other(value: Any, path: str) -> Any:
+def _encode_other(value: Any, path: str, fix: str) -> Any:
     kind = type(value)
     for base in (str, int, float):
         if isinstance(value, base):
@@ -245,16 +301,17 @@ def _encode_other(value: Any, path: str) -> Any:
             raise Unfit(f"{path} is a {name}, which cannot be stored; give {plain.__name__}(...)")
     if isinstance(value, type):
         raise Unfit(f"{path} is the class {value.__qualname__} itself; give an instance")
-    fix = _HINTS.get(kind.__module__.partition(".")[0], _FIX)
+    fix = _HINTS.get(kind.__module__.partition(".")[0], fix)
     raise Unfit(f"{path} is a {name}, which cannot be stored; {fix}")
 
 
 def codec_of(kind: type, codecs: CodecRegistry) -> CodecEntry | None:
     """Give what stores values of a class where their natural form does not, or shall not."""
-    return codecs.find(kind) or (None if _is_natural(kind) else codecs.find_base(kind))
+    return codecs.find(kind) or (None if is_natural(kind) else codecs.find_base(kind))
 
 
-def _is_natural(kind: Any) -> bool:
+def is_natural(kind: Any) -> bool:
+    """Tell a class whose values are stored without a codec."""
     plain = (*WRITERS, dict, list, tuple)
     return (
         kind in plain

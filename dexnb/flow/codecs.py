@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from dexnb.errors import DefinitionError
 from dexnb.flow.name import name_fix
 from dexnb.flow.wire import WIRE_KINDS, ClassKey, CodecEntry, class_key
-from dexnb.model.shown import shown
+from dexnb.model.shown import LONGEST, cut, shown
 
 ValueT = TypeVar("ValueT")
 ResultT = TypeVar("ResultT")
@@ -129,6 +129,8 @@ Given = Iterable[Codec[Any]] | Mapping[Any, Codec[Any]]
 class CodecRegistry:
     """Codecs by the type that they are for; it does not change.
 
+    They do not reach into pydantic models: such a field needs what pydantic has for it.
+
     A codec is for the class that is its `expected_type` or its key, and else for every class of its
     `type_name`; it is also for those subclasses that cannot be stored otherwise. A class that a
     cell defines again is the same one here.
@@ -138,7 +140,8 @@ class CodecRegistry:
 
     Raises:
         DefinitionError: One is no codec, has no usable name, is for a built-in type, is the second
-            one of its type, or its wire kind is none.
+            one of its type, or its wire kind is none; a key is no class, or another one than the
+            codec's `expected_type`.
     """
 
     def __init__(self, codecs: Given | None = None) -> None:
@@ -246,7 +249,12 @@ def _pairs(codecs: Any) -> Iterator[tuple[Any, Any]]:
         fix = "give a list of codecs, CodecRegistry([YourCodec(), ...])"
         raise DefinitionError(f"CodecRegistry codecs is {shown(codecs)}: {fix}")
     if isinstance(codecs, Mapping):
-        yield from codecs.items()
+        for class_, codec in codecs.items():
+            if not isinstance(class_, type):
+                name = class_ if isinstance(class_, str) and class_.isidentifier() else "YourClass"
+                fix = f"give the class itself, {{{cut(name, LONGEST)}: ...}}, or a list of codecs"
+                raise DefinitionError(f"CodecRegistry key is {shown(class_)}: {fix}")
+            yield class_, codec
     else:
         yield from ((None, codec) for codec in codecs)
 
@@ -272,11 +280,16 @@ def _kind_of(codec: Any) -> str:
 
 
 def _key_of(codec: Any, class_: Any) -> ClassKey:
-    name = codec.type_name
-    class_ = class_ if isinstance(class_, type) else getattr(codec, "expected_type", None)
-    if class_ is not None and not isinstance(class_, type):
+    name, expected = codec.type_name, getattr(codec, "expected_type", None)
+    if expected is not None and not isinstance(expected, type):
         fix = "give a class, or leave it out"
-        raise DefinitionError(f"codec {name} expected_type is {shown(class_)}: {fix}")
+        raise DefinitionError(f"codec {name} expected_type is {shown(expected)}: {fix}")
+    if class_ is None:
+        class_ = expected
+    elif expected is not None and class_key(class_) != class_key(expected):
+        given = f"{class_.__qualname__}, and its expected_type is {expected.__qualname__}"
+        fix = "give both the same class, or leave expected_type out"
+        raise DefinitionError(f"codec {name} is given for {given}: {fix}")
     key = ("", name) if class_ is None else class_key(class_)
     module, plain = key if key[0] else ("builtins", name.removeprefix("builtins."))
     if plain in _TAKEN and module in ("builtins", "typing"):

@@ -137,7 +137,7 @@ class _Reader:
     def __init__(self, flow_type: str) -> None:
         self.flow_type = flow_type
         self.problems: list[Problem] = []
-        self._names: set[str] = set()
+        self._kinds: dict[str, str] = {}
 
     def problem(self, field: str, value: str, fix: str) -> None:
         self.problems.append(Problem(f"{self.flow_type}.{field}", value, fix))
@@ -154,10 +154,11 @@ class _Reader:
 
     def _add(self, definition: Any, found: dict[str, Any]) -> None:
         name = definition.name
-        if name in self._names:
+        if name in self._kinds:
             fix = "give each definition a name of its own"
-            self.problem(f"duplicate persistence definition {name}", "", fix)
-        self._names.add(name)
+            kinds = f"{self._kinds[name]} and {_kind(definition)}"
+            self.problem(f"duplicate persistence definition {name}", kinds, fix)
+        self._kinds[name] = _kind(definition)
         found[name] = definition
         problem = type_problem(definition.value_type)
         if problem:

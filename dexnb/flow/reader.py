@@ -74,7 +74,7 @@ class Reader:
             return document
         type_ = unwrap(type_)
         if is_any(type_):
-            return read_natural(document)
+            return read_natural(document, path)
         if is_union(type_):
             return self._union(document, type_, path)
         if is_literal(type_):
@@ -142,10 +142,11 @@ class Reader:
         if not isinstance(document, dict):
             refuse(document, class_, path)
         types = self._fields(type_)
-        made = made_dict(
+        pairs = (
             (key, self.read(item, types.get(key, Any), f"{path}[{shown(key)}]"))
             for key, item in pairs_of(document)
         )
+        made = made_dict(pairs, path)
         for name in class_.__required_keys__ - set(made):
             # The class itself takes a NotRequired in quotes for required.
             if get_origin(types.get(name)) is not typing.NotRequired:
@@ -175,13 +176,14 @@ class Reader:
         if not isinstance(document, dict):
             refuse(document, type_, path)
         key_type, item_type = get_args(type_) or (Any, Any)
-        return made_dict(
+        pairs = (
             (
                 self.read(key, key_type, f"key of {path}"),
                 self.read(item, item_type, f"{path}[{shown(key)}]"),
             )
             for key, item in pairs_of(document)
         )
+        return made_dict(pairs, path)
 
     def _union(self, document: Any, type_: Any, path: str) -> Any:
         arms = [arm for arm in get_args(type_) if arm is not type(None)]
@@ -231,7 +233,7 @@ class Reader:
 
 
 def _by_codec(document: Any, class_: type, entry: CodecEntry, path: str) -> Any:
-    value = entry.read(read_natural(document), path)
+    value = entry.read(read_natural(document, path), path)
     if isinstance(value, class_) or defined_again(type(value), class_):
         return value
     fix = f"its decode must give a {name_of(class_)}"

@@ -11,7 +11,7 @@ from dexnb.flow.options import Recovery, StepDurability, StepOptions
 from dexnb.flow.plan import Need, Plan, PlanReader, waits
 from dexnb.flow.step import Step
 from dexnb.model.settings import MINIMUM_HEARTBEAT_TIMEOUT, StepSettings
-from dexnb.model.shown import shown
+from dexnb.model.shown import LONGEST, shown
 
 
 class Resolver(OptionCheck):
@@ -107,9 +107,13 @@ def step_type_of(step: type[Step[Any]]) -> str:
     """
     given: Any = step
     if not (isinstance(given, type) and issubclass(given, Step)):
-        name = type(given).__name__ if isinstance(given, Step) else "YourStep"
-        message = f"{shown(given)} is no Step class: give the class, {name}, not an instance"
-        raise DefinitionError(message)
+        fix = "give the class, YourStep, not an instance"
+        if isinstance(given, Step):
+            fix = f"give the class, {type(given).__name__}, not an instance"
+        elif isinstance(given, str):
+            name = given if given.isidentifier() and len(given) <= LONGEST else "YourStep"
+            fix = f"give the class, {name}, not its name"
+        raise DefinitionError(f"{shown(given)} is no Step class: {fix}")
     if given.get_step_type is Step.get_step_type:
         return given.__name__
     try:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from enum import Enum, Flag
 from functools import cache
 from typing import Any, NoReturn, get_args
 
 from dexnb.errors import ValueMappingError
-from dexnb.flow.codec import encode, read_natural
+from dexnb.flow.codec import encode, is_natural, read_natural
 from dexnb.flow.shape import name_of
 from dexnb.flow.tags import Unfit
+from dexnb.flow.wire import GIVE_CODEC
 from dexnb.model.json_text import to_text
 from dexnb.model.shown import shown
 
@@ -52,7 +54,7 @@ def read_model(document: Any, class_: Any, path: str) -> Any:
     """Give the pydantic model that the document is the dump of."""
     try:
         # As JSON text, because a strict model takes a time or a set from nothing else.
-        text = json.dumps(read_natural(document))
+        text = json.dumps(read_natural(document, path))
     except TypeError:  # a dump holds no bytes and no other tagged values
         return refuse(document, class_, path)
     try:
@@ -63,7 +65,7 @@ def read_model(document: Any, class_: Any, path: str) -> Any:
 
 def read_plain(document: Any, class_: type, path: str) -> Any:
     """Give a value of a plain class, of a subclass of one, or of a tagged one."""
-    value = read_natural(document)
+    value = read_natural(document, path)
     base = next((base for base in (bool, str, int, float, bytes) if issubclass(class_, base)), None)
     if base is None:
         return _other(value, class_, document, path)
@@ -89,7 +91,18 @@ def _other(value: Any, class_: type, document: Any, path: str) -> Any:
             return value
     except TypeError:  # a Protocol that is not checkable at run time
         pass
+    if _needs_codec(class_):
+        raise Unfit(f"{_expected(document, class_, path)}; {GIVE_CODEC}")
     return refuse(document, class_, path)
+
+
+def _needs_codec(class_: type) -> bool:
+    """Tell a class of which nothing but a codec can have stored a value."""
+    if is_natural(class_) or getattr(class_, "_is_protocol", False):
+        return False
+    # With a metaclass it may be one that plain values belong to, as numbers.Number is.
+    ours = class_.__module__.partition(".")[0] not in sys.stdlib_module_names
+    return type(class_) is type or ours
 
 
 def make(path: str, maker: Callable[..., Any], *args: Any, **fields: Any) -> Any:
@@ -131,4 +144,8 @@ def refuse(document: Any, type_: Any, path: str) -> NoReturn:
     Raises:
         Unfit: Always.
     """
-    raise Unfit(f"{path} must be {name_of(type_)}, stands {shown(document)}")
+    raise Unfit(_expected(document, type_, path))
+
+
+def _expected(document: Any, type_: Any, path: str) -> str:
+    return f"{path} must be {name_of(type_)}, stands {shown(document)}"

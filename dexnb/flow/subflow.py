@@ -13,6 +13,7 @@ from dexnb.flow.condition import Condition, condition_id_of
 from dexnb.flow.context import Context, checked
 from dexnb.flow.flow import Flow
 from dexnb.flow.flow_config import FlowConfig
+from dexnb.flow.name import MAX_NAME
 from dexnb.flow.options import RetryPolicy
 from dexnb.flow.result import FlowResult, result_from
 from dexnb.flow.start_options import (
@@ -25,6 +26,37 @@ from dexnb.model.shown import shown
 
 FLOW_ID_PREFIX = "SubFlow:"
 """What the flow ids of SubFlows begin with, and no others."""
+
+
+def subflow_id(flow_id: str, step_execution_id: str, number: int) -> str:
+    """Give the flow id of a SubFlow.
+
+    Args:
+        flow_id: Of the parent.
+        step_execution_id: Which of its executions waits.
+        number: Which SubFlow of that wait, from 0.
+    """
+    return f"{FLOW_ID_PREFIX}{flow_id}-{step_execution_id}-{number}"
+
+
+def check_subflow_ids(wait: dict[str, Any], flow_id: str, step_execution_id: str) -> None:
+    """Refuse a wait whose SubFlows would have ids that no Flow may have.
+
+    So the depth is bounded in which a Flow can start itself.
+
+    Raises:
+        DefinitionError: One would be too long.
+    """
+    count = sum(condition["kind"] == "subflow" for condition in wait["conditions"])
+    longest = subflow_id(flow_id, step_execution_id, count - 1) if count else ""
+    if len(longest) > MAX_NAME:
+        depth = longest.count(FLOW_ID_PREFIX)
+        raise DefinitionError(
+            f"{step_execution_id} would start a SubFlow {depth} deep, whose flow id has "
+            f"{len(longest)} letters, and at most {MAX_NAME} are allowed: end it if a Flow starts "
+            "itself again and again, and give the first Flow a shorter id if not"
+        )
+
 
 StartT = TypeVar("StartT")
 ValueT = TypeVar("ValueT")

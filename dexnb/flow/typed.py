@@ -43,8 +43,8 @@ def decode_kept(document: Any, type_: Any, operation: str) -> Any:
 
 
 _OTHER_CODE = (
-    "other code has stored it: declare its type so that it can be read; a run that has failed of "
-    "this goes on from there by Client.time_travel"
+    "other code has stored it: declare its type so that it can be read, or give its codec; a run "
+    "that has failed of this goes on from there by Client.time_travel"
 )
 
 

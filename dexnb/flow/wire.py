@@ -21,6 +21,11 @@ WIRE_KINDS: dict[str, tuple[type[Any], ...]] = {
 }
 """What a codec may give, by the name of its wire kind."""
 
+CODECS_FIX = "codecs=CodecRegistry([...])"
+"""Where codecs are given: to `dexnb.open`, a Runtime or a Client."""
+
+GIVE_CODEC = f"give the codec that stored it, {CODECS_FIX}"
+
 _MOST = 2**63
 
 ClassKey = tuple[str, str]
@@ -70,11 +75,13 @@ class CodecEntry:
             Unfit: It is of another wire kind, or the codec failed.
         """
         if not self._fits(plain):
-            raise Unfit(f"{path} must be {self.name} as {self.kind}, stands {shown(plain)}")
+            stands = f"{path} must be {self.name} as {self.kind}, stands {shown(plain)}"
+            raise Unfit(f"{stands}; {GIVE_CODEC}")
         try:
             return self.codec.decode(plain)
         except Exception as error:
-            raise Unfit(f"{path}: {self._failed('decode', plain, error)}") from error
+            fix = f"its decode must take what its encode gives: correct it, or {GIVE_CODEC}"
+            raise Unfit(f"{path}: {self._failed('decode', plain, error)}; {fix}") from error
 
     def _failed(self, did: str, value: Any, error: Exception) -> str:
         said = f"{type(error).__name__}: {error}"

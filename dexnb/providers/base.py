@@ -67,8 +67,9 @@ class Provider(ABC):
 
     A fetch that finds nothing returns empty: after at most `poll_timeout` for stores that can wait
     for work, at once for those that ignore it, and at once for every store when it is 0. Empty
-    means that nothing is eligible now, not that a race was lost. A negative poll timeout is
-    refused. A fetch that is cancelled keeps nothing locked: what it took is handed back, uncounted.
+    means that nothing is eligible now, not that a race was lost. A negative poll timeout is refused
+    by an error whose text has `poll_timeout` and the value. A fetch that is cancelled keeps nothing
+    locked: what it took is handed back, uncounted.
 
     Raises (every method):
         ProviderError: `retryable` says whether the same call may succeed later.
@@ -258,7 +259,8 @@ class Provider(ABC):
         """Give a run's durable events behind `seq` `after`, in order.
 
         Raises:
-            ProviderError: Not retryable when a stored event cannot be decoded.
+            ProviderError: Not retryable when a stored event cannot be decoded; the text names the
+                run.
         """
 
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -111,7 +112,12 @@ def test_a_file_named_like_a_module_of_python_does_not_replace_it() -> None:
         ("some/folder:F", "there is no file 'some/folder'"),
         ("dexnb.examples.polling:Nope", "has no 'Nope'; Flows there: PollingFlow"),
         ("dexnb.examples.polling:POLL_INTERVAL", "POLL_INTERVAL in dexnb.examples.polling is no"),
-        ("dexnb.examples.polling:AwaitJob", "is no Flow but a ABCMeta; Flows there: PollingFlow"),
+        (
+            "dexnb.examples.polling:AwaitJob",
+            "is no Flow but a Step class; Flows there: PollingFlow",
+        ),
+        ("dexnb.examples.polling:timedelta", "is no Flow but another class; Flows there: Polling"),
+        ("dexnb.examples.polling:dexnb", "is no Flow but of type module; Flows there: PollingFlow"),
         ("json:JSONDecoder", "there is no Flow in it"),
     ],
 )
@@ -127,6 +133,9 @@ def test_what_is_not_there_is_named(target: str, expected: str) -> None:
         ("def broken(:\n    pass", "cannot be imported: SyntaxError: invalid syntax"),
         ("\n\n1 / 0", "cannot be imported: ZeroDivisionError: division by zero"),
         ("raise SystemExit(3)", "cannot be imported: SystemExit: 3"),
+        ("import asyncio; raise asyncio.CancelledError", "cannot be imported: CancelledError: "),
+        ("raise GeneratorExit('x')", "cannot be imported: GeneratorExit: x"),
+        ("class Odd(BaseException): pass\n\nraise Odd('y')", "cannot be imported: Odd: y"),
         ("class Nothing: pass", "name the Flow as mine.py:FLOW; there is no Flow in it"),
     ],
 )
@@ -135,7 +144,27 @@ def test_a_file_that_cannot_be_imported_says_what_and_where(source: str, expecte
     text = refusal(write("mine.py", source))
     assert expected in text
     if "cannot be imported" in expected:
-        assert f"mine.py, line {3 if '1 / 0' in source else 1})" in text
+        assert f"mine.py, line {3 if source.count(chr(10)) == 2 else 1})" in text
+
+
+@pytest.mark.parametrize("package", [False, True])
+def test_an_interrupt_that_is_none_is_the_codes_own_fault(*, package: bool) -> None:
+    """Where Ctrl-C is heard otherwise, as in a worker, only code raises one; else it is Ctrl-C."""
+    interrupt = "raise KeyboardInterrupt"
+    if package:
+        Path("pack").mkdir()
+        write("pack/__init__.py", interrupt)
+        write("pack/mine.py", "")
+    else:
+        write("mine.py", interrupt)
+    target = "pack.mine:F" if package else "mine.py:F"
+    with pytest.raises(KeyboardInterrupt):
+        refusal(target)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert "cannot be imported: KeyboardInterrupt" in refusal(target)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_two_flows_need_a_name() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from datetime import timedelta
 from pathlib import Path
@@ -54,11 +55,23 @@ def test_each_memory_store_is_one_of_its_own() -> None:
     [
         ("mysql://host/db", "no store is known for mysql://"),
         ("sqlite://", "names no file"),
+        (
+            "redis:/0",
+            r"redis:/\.\.\. looks like an address: give redis://host:6379/0, or \./redis:/\.\.\. f",
+        ),
+        ("postgresql:builds", "looks like an address: give postgresql://"),
+        ("Redis:host", "looks like an address: give redis://"),
+        ("mysql:/host/db", r"no store is known for mysql:/\.\.\.: give a file path"),
+        ("HTTP://host", "no store is known for http://"),
+        ("memory://", "no store is known for memory://"),
         ("", "names no file"),
     ],
 )
-def test_an_address_that_names_no_store_is_refused(address: str, text: str) -> None:
+def test_an_address_that_names_no_store_is_refused(
+    address: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The error says what can be given."""
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(DefinitionError, match=text):
         dexnb.open(address)
 
@@ -90,3 +103,30 @@ def test_an_address_of_any_length_gives_a_short_text() -> None:
     with pytest.raises(DefinitionError, match="no store is known for x") as caught:
         dexnb.open(f"{'x' * 100_000}://host")
     assert len(str(caught.value)) < 300
+
+
+def test_a_file_with_a_colon_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what begins as an address is taken for one."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("at 12:30.db", "./redis:x.db"):
+        dexnb.open(name).close()
+        assert Path(name).is_file()
+
+
+def test_a_runtime_shows_its_store(tmp_path: Path) -> None:
+    """As a session does, and no password of an address."""
+
+    async def shown_while_it_runs(runtime: dexnb.Runtime) -> str:
+        async with runtime:
+            return repr(runtime)
+
+    store = tmp_path / "store.db"
+    runtime = dexnb.Runtime(store)
+    assert repr(runtime) == f"<dexnb runtime {store}, closed>"
+    assert asyncio.run(shown_while_it_runs(runtime)) == f"<dexnb runtime {store}, open>"
+    assert repr(runtime) == f"<dexnb runtime {store}, closed>"
+    assert repr(dexnb.Runtime(MemoryProvider())) == "<dexnb runtime MemoryProvider, closed>"
+    assert repr(dexnb.Runtime("memory:")) == "<dexnb runtime memory:, closed>"
+    address = "postgresql://me:secret@host/db"
+    assert "secret" not in repr(dexnb.Runtime(address))
+    assert "postgresql://me@host/db" in repr(dexnb.Runtime(address))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import io
 import logging
+import os
 import sys
 import threading
 import types
 from collections.abc import Callable, Coroutine, Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -336,6 +339,20 @@ def test_the_capture_shows_the_stream_behind_it() -> None:
     assert not fancy.closed
     with pytest.raises(AttributeError, match="nonsense"):
         _ = CapturingStream(fancy, "stdout").nonsense
+
+
+def test_a_capture_is_copied_as_far_as_what_is_behind_it() -> None:
+    """Libraries copy what they find in `sys.stdout`, and ask one that is half made for more."""
+    behind = io.StringIO()
+    stream: Any = CapturingStream(behind, "stdout")
+    print("said", file=copy.copy(stream))
+    assert behind.getvalue() == "said\n"
+    half_made = CapturingStream.__new__(CapturingStream)
+    for name in ("wrapped", "encoding", "anything", "__setstate__"):
+        assert not hasattr(half_made, name)
+    assert isinstance(copy.deepcopy(stream), CapturingStream)
+    with Path(os.devnull).open("w", encoding="utf-8") as file, pytest.raises(TypeError):
+        copy.deepcopy(CapturingStream(file, "stdout"))
 
 
 def test_threads_that_print_at_once_keep_their_lines_apart() -> None:

@@ -269,6 +269,23 @@ async def test_wait_for_step_completion_waits_for_an_execution(
 
 
 @on_each_store
+async def test_an_execution_of_a_step_that_the_flow_lacks_is_refused(
+    runtime: Runtime, client: AsyncClient
+) -> None:
+    """It would be waited for without end; an id as histories show it is told apart."""
+    await open_order(client)
+    late = TimerId.by_condition_id("late")
+    for name, text in (
+        ("Nope", r"Order has no Step 'Nope'; its Steps: .*AwaitPaid, .*Finish"),
+        ("AwaitPaid-1", r"no Step 'AwaitPaid-1': give StepExecutionId\('AwaitPaid', 1\)"),
+    ):
+        with pytest.raises(DefinitionError, match=text):
+            await client.wait_for_step_completion("order", StepExecutionId(name))
+        with pytest.raises(DefinitionError, match=text):
+            await client.skip_timer("order", StepExecutionId(name), late)
+
+
+@on_each_store
 async def test_update_flow_config_changes_what_later_steps_run_under(
     runtime: Runtime, client: AsyncClient
 ) -> None:

@@ -67,7 +67,7 @@ def test_a_switch_takes_true_and_false_only(value: Any) -> None:
 @pytest.mark.parametrize("value", [0, -1, 1.5, math.nan, "2", None, True])
 def test_e04_a_count_that_cannot_hold_is_refused_by_name(name: str, value: Any) -> None:
     """Whole numbers of at least one; of Steps, none at all may run."""
-    if value == 0 and name == "worker_concurrency":
+    if value == 0 and name in ("worker_concurrency", "orchestration_concurrency"):
         value = -2
     with pytest.raises(DefinitionError, match=f"{name} is {value!r}: give a whole number of at"):
         made(**{name: value})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ import pytest
 
 import dexnb
 from dexnb import Clock, Context, StepDecision, Stream, go_to, graceful_complete
-from dexnb.engine import RuntimeOptions, Session
+from dexnb.engine import Run, RuntimeOptions, Session
 from dexnb.errors import (
     DefinitionError,
     DexnbError,
@@ -26,6 +27,7 @@ from dexnb.errors import (
     WaitTimeout,
 )
 from dexnb.flow.context import AsyncContext
+from dexnb.model.event import DURABLE_KINDS, TELEMETRY_KINDS
 from dexnb.providers import MemoryProvider
 from dexnb.testing import Fault, FaultyProvider
 from tests.engine.flows import flow, step
@@ -337,3 +339,9 @@ def test_the_interpreter_ends_within_a_second_with_a_run_in_flight(program: str)
     """Nobody closed the session; nothing is printed to stderr."""
     seconds, _ = child(program)
     assert seconds < 1.5
+
+
+def test_the_kinds_of_events_are_listed_where_they_are_read() -> None:
+    """What a run's log may hold is in the help of the call that gives it."""
+    told = set(re.findall(r"\w+", Run.events.__doc__ or ""))
+    assert sorted((DURABLE_KINDS | TELEMETRY_KINDS) - told) == []

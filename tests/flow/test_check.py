@@ -169,3 +169,44 @@ def test_what_a_class_refuses_by_itself_is_named() -> None:
 def test_a_datetime_given_for_a_date_stays_what_it_is() -> None:
     """It is a date to Python, and nothing of it is lost."""
     assert through(date(2026, 1, 1), date) == date(2026, 1, 1)
+
+
+class Touchy(str):
+    """A text that cannot be compared."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        """Never work."""
+        raise ArithmeticError(self)
+
+    __hash__ = str.__hash__
+
+
+@dataclass
+class Holder:
+    """Has one inside, as an object."""
+
+    text: Any
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what it has."""
+        return isinstance(other, Holder) and bool(self.text == other.text)
+
+    __hash__ = None  # type: ignore[assignment]  # as dataclasses have it
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "path"),
+    [
+        ([Touchy("a")], list[str], r"value\[0\]"),
+        (Holder(Touchy("a")), Holder, r"value\.text"),
+    ],
+)
+def test_a_value_whose_comparison_fails_is_refused_with_its_place(
+    value: Any, type_: Any, path: str
+) -> None:
+    """What a class of the user's raises never comes through bare."""
+    text = rf"^set: {path} is 'a', a .*Touchy, whose == raised ArithmeticError: correct it"
+    with pytest.raises(ValueMappingError, match=text):
+        check(value, type_, "set")

@@ -65,6 +65,13 @@ def test_a_timer_is_named_by_id_or_place() -> None:
             TimerId.by_condition_id(condition_id)
 
 
+def test_a_place_given_for_a_timers_id_is_told_what_takes_it() -> None:
+    """The first argument is the id."""
+    fix = r"TimerId.condition_id is 2: .* or TimerId\.by_condition_index\(2\)"
+    with pytest.raises(DefinitionError, match=fix):
+        TimerId(2)  # type: ignore[arg-type]  # the mistake
+
+
 @pytest.mark.parametrize(
     ("given", "seconds"),
     [(0, None), (1.5, 1.5), (timedelta(seconds=2), 2.0), (timedelta.max, LONGEST)],

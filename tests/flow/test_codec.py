@@ -16,7 +16,8 @@ import pytest
 
 from dexnb.errors import ValueMappingError
 from dexnb.flow.codec import MAX_DEPTH, MAX_VALUE_BYTES, encode, encode_text, natural
-from dexnb.flow.tags import Unfit
+from dexnb.flow.tags import WRITERS, Unfit
+from dexnb.flow.typed import decode
 from tests.flow.values import (
     Bits,
     Book,
@@ -332,3 +333,27 @@ def test_inner_errors_do_not_leak() -> None:
     assert not issubclass(ValueMappingError, Unfit)
     with pytest.raises(ValueMappingError):
         natural({"$int": "x"})
+
+
+def test_the_list_of_what_can_be_stored_is_complete() -> None:
+    """Every kind that is written by itself is named, and what is there for all others."""
+    with pytest.raises(ValueMappingError) as caught:
+        encode(Client())
+    text = str(caught.value)
+    kinds = {kind.__name__ for kind in WRITERS} - {"NoneType", "bytearray", "int", "float"}
+    named = {"number", "None", "Enum", "dataclass", "named tuple", "pydantic model", "tuple"}
+    assert [kind for kind in sorted(kinds | named) if f" {kind}," not in text] == []
+    assert text.endswith(", list or dict; or give a codec for it, codecs=CodecRegistry([...])")
+
+
+@pytest.mark.parametrize("type_", [Any, dict[str, Any]])
+def test_a_key_that_only_its_type_can_read_is_refused_with_its_place(type_: Any) -> None:
+    """A tuple is stored as a list; the fix is to declare what the keys are."""
+    document = encode({"a": [{"b": {(1, 2): 3}}]})
+    text = r"value\['a'\]\[0\]\['b'\]: \[1, 2\] cannot be the key of a dict: declare the type of"
+    with pytest.raises(ValueMappingError, match=text):
+        decode(document, type_)
+    with pytest.raises(ValueMappingError, match=text):
+        natural(document)
+    deep = dict[str, list[dict[str, dict[tuple[int, int], int]]]]
+    assert decode(document, deep) == {"a": [{"b": {(1, 2): 3}}]}

@@ -241,6 +241,12 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: ["Money"], "codec is 'Money': give one with type_name, or JsonCodec"),
     (lambda: [JsonCodec], "give an instance of it, or JsonCodec"),
     (lambda: 5, r"codecs is 5: give a list of codecs"),
+    (lambda: {"Money": MONEY}, r"key is 'Money': give the class itself, \{Money: \.\.\.\}, or a"),
+    (lambda: {None: MONEY}, "key is None: give the class itself"),
+    (
+        lambda: {Order: JsonCodec("m", decoded, fails, Money)},
+        "codec m is given for Order, and its expected_type is Money: give both the same class",
+    ),
     (lambda: "ab", r"codecs is 'ab': give a list of codecs"),
     (lambda: [JsonCodec("a", 1, fails)], "JsonCodec decoder is 1: give a function"),  # type: ignore[arg-type]
     (lambda: [JsonCodec("a", fails, fails, "Money")], "codec a expected_type is 'Money'"),  # type: ignore[arg-type]
@@ -274,3 +280,31 @@ def test_of_two_registries_the_later_one_counts() -> None:
     assert set(joined) == {other, text}
     with joined.used():
         assert encode(Money(1)) == "m"
+
+
+def test_reading_without_the_codec_that_stored_says_what_to_give() -> None:
+    """Where there is none, where another one is, and where it fails: codecs= is the way out."""
+    fix = r"give the codec that stored it, codecs=CodecRegistry\(\[\.\.\.\]\)"
+    with pytest.raises(ValueMappingError, match=rf"Money, stands '1 EUR'; {fix}"):
+        decode("1 EUR", Money)
+    with pytest.raises(ValueMappingError, match=rf"\['parts'\]\[0\] must be Money, .*; {fix}"):
+        decode({"parts": ["1"]}, dict[str, list[Money]])
+    for given, document in ((AsText(), {"cents": 1}), (JsonCodec("Money", fails, fails), 1)):
+        with (
+            CodecRegistry([given]).used(),
+            pytest.raises(ValueMappingError, match=rf"Money.*; .*{fix}"),
+        ):
+            decode(document, Money)
+    with pytest.raises(ValueMappingError, match=r"stands 'x'$"):
+        decode("x", int)
+
+
+def test_what_an_encode_gives_is_not_said_to_need_a_codec() -> None:
+    """It has one, whose encode is what to correct."""
+    with (
+        CodecRegistry([JsonCodec("Money", decoded, lambda value: value)]).used(),
+        pytest.raises(ValueMappingError) as caught,
+    ):
+        encode(Money(1))
+    assert "list or dict" in str(caught.value)
+    assert "codecs=" not in str(caught.value)

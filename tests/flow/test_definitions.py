@@ -105,7 +105,8 @@ def test_duplicates_are_named() -> None:
     assert problem_of(flow_of(Plain(), Other("Plain"))).startswith("F.duplicate Step Plain: ")
     stream = Stream("c", str, 100)
     assert problem_of(flow_of(Plain(), streams=(stream, Stream("c", int, 9)))) == (
-        "F.duplicate persistence definition c: give each definition a name of its own"
+        "F.duplicate persistence definition c is Stream and Stream: "
+        "give each definition a name of its own"
     )
 
 

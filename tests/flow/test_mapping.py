@@ -159,7 +159,7 @@ REFUSED: list[tuple[Any, str]] = [
     (StepDecision("next", (Plain,)), "movement is <class 'tests.flow.flows.Plain'>: give StepMov"),  # type: ignore[arg-type]  # the mistake
     (StepDecision("next", [go_to(Plain, "a")]), "movement is StepDecision(kind='next'"),  # type: ignore[arg-type]  # the mistake
     (go_to(Plain(), "a"), "no Step class: give the class, Plain, not an instance"),  # type: ignore[arg-type]  # the mistake
-    (go_to("Plain", "a"), "'Plain' is no Step class: give the class, YourStep, not an instance"),  # type: ignore[arg-type]  # the mistake
+    (go_to("Plain", "a"), "'Plain' is no Step class: give the class, Plain, not its name"),  # type: ignore[arg-type]  # the mistake
     (go_to(Missing, "a"), "Step class is not registered: Missing; get_steps() lists Await, Plain"),
     (go_to(Plain, FIVE), "input of F.Plain: str requires str, got int"),
     (go_to(Await, Job("QUEUED")), "input of F.Await: value.state is str and would be read back as"),  # type: ignore[arg-type]  # the mistake

@@ -90,8 +90,11 @@ def test_a_definition_in_the_wrong_place_is_refused(schema: Any, text: str) -> N
     [Attribute("a", str), AttributeMap("a", int), Channel("a", int), Stream("a", int, 1)],
 )
 def test_names_are_shared_by_attributes_channels_and_streams(other: Any) -> None:
-    """The same name twice, whatever the kinds."""
-    text = "F.duplicate persistence definition a: give each definition a name of its own"
+    """The same name twice, whatever the kinds, which are told."""
+    kinds = f"Attribute and {type(other).__name__}"
+    text = (
+        f"F.duplicate persistence definition a is {kinds}: give each definition a name of its own"
+    )
     assert problem_of(ATTRIBUTE, other) == text
 
 

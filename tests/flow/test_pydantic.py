@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from dexnb import Attribute, Channel, ValueMappingError
+from dexnb import Attribute, Channel, CodecRegistry, JsonCodec, ValueMappingError
 from dexnb.flow.codec import encode_text
 from dexnb.flow.typed import check, decode
 from dexnb.model.json_text import from_text
@@ -171,3 +171,42 @@ def test_a_model_with_what_is_no_number_comes_back() -> None:
     """NaN is not equal to itself, and nothing is lost of it; an untouched private stays so."""
     value = Marked(count=float("nan"))
     assert str(decode(check(value, Marked, "test"), Marked)) == str(value)
+
+
+class Price:
+    """Neither pydantic nor the codec of a model knows it."""
+
+
+class Item(pydantic.BaseModel):
+    """Holds one, deep inside."""
+
+    model_config = pydantic.ConfigDict(arbitrary_types_allowed=True)
+    name: str = "a"
+    price: Price | None = None
+    parts: list[Price] = pydantic.Field(default_factory=list)
+
+
+class Cart(pydantic.BaseModel):
+    """Holds a model."""
+
+    item: Item
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ([Item(price=Price())], r"value\[0\]\.price"),
+        ([Item(parts=[Price()])], r"value\[0\]\.parts"),
+        ([Cart(item=Item(price=Price()))], r"value\[0\]\.item\.price"),
+    ],
+)
+def test_a_field_that_a_model_cannot_dump_is_named_with_what_to_do(given: Any, path: str) -> None:
+    """Codecs do not reach into models, so what pydantic has for it must be given."""
+    codec = JsonCodec("Price", lambda _: Price(), lambda _: "1", Price)
+    fix = "codecs do not reach into pydantic models: annotate the field with pydantic.PlainSeri"
+    for codecs in (CodecRegistry([codec]), CodecRegistry()):
+        with (
+            codecs.used(),
+            pytest.raises(ValueMappingError, match=rf"^save: {path}: .*Price.*; {fix}"),
+        ):
+            encode_text(given, "save")

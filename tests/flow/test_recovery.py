@@ -102,7 +102,7 @@ def test_a_target_that_is_not_listed_is_refused() -> None:
     ("target", "text"),
     [
         (B(), " is no Step class: give the class, B, not an instance"),
-        ("B", "F.A.recovery: 'B' is no Step class: give the class, YourStep, not an instance"),
+        ("B", "F.A.recovery: 'B' is no Step class: give the class, B, not its name"),
         (None, "F.A.recovery: None is no Step class"),
         (int, "F.A.recovery: <class 'int'> is no Step class"),
         (Step, "F.A.recovery is Step: add that Step to get_steps(); listed are A, B"),

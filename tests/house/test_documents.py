@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -39,6 +43,33 @@ def test_the_flow_in_the_readme_uses_public_names_only() -> None:
     assert sorted(used - set(dexnb.__all__)) == []
     for block in others:
         assert sorted(name for name in names_of_dexnb(block) if not hasattr(dexnb, name)) == []
+
+
+MY_SYSTEM = """
+import dexnb as dex
+
+JOBS = dex.jobs.InProcessJobs(dex.jobs.JobScript.lasting(600.0))
+
+async def ask(job_id):
+    job = await JOBS.create(job_id)
+    return job.state.name
+"""
+
+
+def test_the_flow_in_the_readme_runs_in_virtual_time(tmp_path: Path) -> None:
+    """As a reader would put it together: the Flow, the last block, and jobs of ten minutes."""
+    flow, *_, virtual = BLOCK.findall(page("README.md"))
+    (tmp_path / "my_system.py").write_text(MY_SYSTEM)
+    (tmp_path / "mine.py").write_text(flow + virtual)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", tmp_path / "mine.py"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert (done.stdout, done.stderr) == ("SUCCEEDED\n", "")
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -40,6 +40,26 @@ def test_a_public_name_resolves(name: str) -> None:
     assert name in dir(dexnb)
 
 
+def test_a_part_that_is_named_in_the_pages_needs_no_import_of_its_own() -> None:
+    """`import dexnb as dex` gives `dex.jobs`, and loads it then."""
+    parts = ("clock", "errors", "jobs", "providers", "testing")
+    code = (
+        "import sys, dexnb as dex\n"
+        f"for name in {parts}:\n"
+        "    shown, loaded = name in dir(dex), f'dexnb.{name}' in sys.modules\n"
+        "    print(name, shown, loaded, getattr(dex, name).__name__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    told = [line.split() for line in done.stdout.splitlines()]
+    assert [(name, shown, home) for name, shown, _, home in told] == [
+        (name, "True", f"dexnb.{name}") for name in parts
+    ]
+    assert told[2][2] == "False"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_public_class_or_function_says_what_it_is_for(name: str) -> None:
     """Each has a docstring of its own; a constant is told about beside the classes it serves."""

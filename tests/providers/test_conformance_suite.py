@@ -18,6 +18,7 @@ from dexnb.providers import (
     Commit,
     Handlers,
     MemoryProvider,
+    MemoryStore,
     NewMessage,
     NewWorkItem,
     RunRecord,
@@ -138,6 +139,30 @@ class SharesTokens(MemoryProvider):
             return "token"
 
         self.store.new_token = same  # type: ignore[method-assign]  # the fault
+
+
+class LocksByWhatIsDue(MemoryProvider):
+    """One time for what is due and for locks."""
+
+    async def open(self, clock: Clock, owner: str) -> None:
+        """Ask the wrong one."""
+        await super().open(clock, owner)
+        self.clock.lease = lambda: self.clock.now()  # type: ignore[method-assign]  # noqa: PLW0108  the fault
+
+
+class GivesEachRunABudget(MemoryProvider):
+    """The more runs write to a Stream, the more it keeps."""
+
+    def __init__(self, store: MemoryStore | None = None) -> None:
+        """Know no run yet."""
+        super().__init__(store)
+        self.runs: set[str] = set()
+
+    async def write_stream(self, writes: Sequence[StreamWrite]) -> tuple[bool, ...]:
+        """Give it so much more."""
+        self.runs |= {write.run_id for write in writes}
+        more = [replace(write, capacity=write.capacity * len(self.runs)) for write in writes]
+        return await super().write_stream(more)
 
 
 class LocksForEver(MemoryProvider):
@@ -282,6 +307,7 @@ class TurnsOfTheDead(MemoryProvider):
         (KeepsTheFirstState, conformance.TestInstanceCreation),
         (SharesTokens, conformance.TestInstanceLocking),
         (LocksForEver, conformance.TestLockExpiration),
+        (LocksByWhatIsDue, conformance.TestLockExpiration),
         (GoesOnAfterCancelling, conformance.TestLongPolling),
         (CountsHandBacks, conformance.TestPoisonMessage),
         (ServesTheYoungestFirst, conformance.TestQueueSemantics),
@@ -289,6 +315,7 @@ class TurnsOfTheDead(MemoryProvider):
         (ListsOldestFirst, conformance.TestReads),
         (StartsAlways, conformance.TestStarts),
         (WritesForAnybody, conformance.TestStreams),
+        (GivesEachRunABudget, conformance.TestStreams),
         (KeepsOneChunk, conformance.TestTelemetry),
     ],
 )

@@ -21,6 +21,7 @@ class PostgresFactory(ProviderFactory):  # noqa: F405  from the suite
     # Real seconds are waited for: as few as a busy machine allows.
     lock_timeout = 0.35
     short_poll_threshold = 0.2
+    one_time = True
 
     def __init__(self, url: str) -> None:
         """Use a schema that nobody else uses."""

@@ -72,6 +72,37 @@ def test_an_address_that_cannot_be_read_is_refused_without_being_repeated(url: s
     assert "word@" not in str(refusal.value).replace("password@", "")
 
 
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("schma=x", "parameter 'schma', which is unknown: give schema"),
+        ("connect_timeot=5&schema=x", "'connect_timeot', which is unknown: give connect_timeout"),
+        ("colour", "parameter 'colour', which is unknown: give schema or one of libpq's"),
+    ],
+)
+def test_a_mistyped_parameter_is_named(query: str, text: str) -> None:
+    """With what was meant, where that can be told; its value is not repeated."""
+    with pytest.raises(DefinitionError, match=text) as refusal:
+        dexnb.open(f"postgresql://ann:pa55@host/db?{query}")
+    assert "pa55" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:pa55?word",
+        "postgresql://ann:pa55?word=5@host/db",
+        "postgresql://ann:pa55?Word!=5",
+        "postgresql://ann@host/db?pa55 word",
+    ],
+)
+def test_what_may_be_a_password_is_no_parameter(url: str) -> None:
+    """A question mark in it must be written otherwise; the rest is not repeated."""
+    with pytest.raises(DefinitionError, match="cannot be read: write") as refusal:
+        dexnb.open(url)
+    assert "word" not in str(refusal.value).lower().replace("password", "")
+
+
 @pytest.mark.parametrize("schema", ["", "pg_catalog", "x" * 49, "a\nb", 5])
 def test_a_schema_that_cannot_be_one_is_refused_by_name(schema: Any) -> None:
     """With the value and the fix."""
@@ -143,6 +174,36 @@ def test_engines_that_come_together_make_the_tables_once(new_postgres_url: str) 
         (
             "CREATE TABLE {schema}.dexnb_versions AS SELECT 99::int8 AS version",
             "has tables of version 99, this dexnb knows version 1; install a newer dexnb",
+        ),
+        *(
+            (
+                f"CREATE TABLE {{schema}}.dexnb_versions AS SELECT {version} AS version",
+                f"its table dexnb_versions gives {said} as the newest version.*put back a copy",
+            )
+            for version, said in [
+                ("0::int8", "0"),
+                ("-1::int8", "-1"),
+                ("NULL::int8", "nothing"),
+                ("1.5::numeric", "Decimal.*"),
+                ("'one'::text", "'one'"),
+                ("now()", "datetime.*"),
+            ]
+        ),
+        (
+            "CREATE TABLE {schema}.dexnb_versions (version int8)",
+            "its table dexnb_versions gives nothing as the newest version",
+        ),
+        (
+            "CREATE TABLE {schema}.dexnb_versions (name text)",
+            "dexnb_versions is another program's.*give another schema",
+        ),
+        (
+            "CREATE TABLE {schema}.dexnb_versions AS SELECT true AS version",
+            "dexnb_versions is another program's.*give another schema",
+        ),
+        (
+            "CREATE SEQUENCE {schema}.dexnb_versions",
+            "dexnb_versions is another program's.*give another schema",
         ),
     ],
 )

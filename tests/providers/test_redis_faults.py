@@ -331,6 +331,25 @@ def test_a_server_that_can_lose_what_it_took_gives_a_warning(
         asyncio.run(body(server))
 
 
+def test_a_server_that_throws_keys_away_gives_a_warning() -> None:
+    """Whichever keys it takes first, and however much room there is yet: a run is many keys."""
+    policies = ("allkeys-lru", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-ttl")
+
+    async def body(server: Server) -> None:
+        for memory in ("0", "100mb"):
+            await ask(server.url, "CONFIG", "SET", "maxmemory", memory)
+            for policy in policies:
+                await ask(server.url, "CONFIG", "SET", "maxmemory-policy", policy)
+                with pytest.warns(DexnbWarning, match=f"{policy}.*set maxmemory-policy noeviction"):
+                    provider = await opened(server.url)
+                await provider.close()
+            await ask(server.url, "CONFIG", "SET", "maxmemory-policy", "noeviction")
+            await (await opened(server.url)).close()
+
+    with own_server() as server:
+        asyncio.run(body(server))
+
+
 def test_a_wrong_login_is_refused_at_once_and_later_for_the_moment() -> None:
     """At open for good; a password that changes under an open store may change back."""
 

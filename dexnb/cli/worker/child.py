@@ -9,6 +9,7 @@ import queue
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from dexnb.cli.exits import FAILED, OK, USAGE
 from dexnb.cli.worker.complaint import complain
 from dexnb.cli.worker.flows import load_flows
+from dexnb.cli.worker.hard_end import HardEnd
 from dexnb.cli.worker.job import Job
 from dexnb.cli.worker.log_lines import LOG, log_lines
 from dexnb.cli.worker.serve import serve
@@ -65,8 +67,13 @@ class Reports:
 
 def main() -> int:
     """Do the job that standard input tells; give the exit code."""
-    stop = Stop()
-    signal.signal(signal.SIGTERM, lambda *_: stop.ask())
+    stop, hard_end = Stop(), HardEnd()
+
+    def drain() -> None:
+        stop.ask()
+        hard_end.tell()
+
+    signal.signal(signal.SIGTERM, lambda *_: drain())
     # Ctrl-C is for the parent, which gets it too.
     signal.signal(signal.SIGINT, lambda *_: None)
     control, pipe = _take(0, os.open(os.devnull, os.O_RDONLY)), _take(1, 2)
@@ -78,7 +85,8 @@ def main() -> int:
         # The parent has ended before it could say what to do.
         return OK
     job = Job.from_line(line)
-    threading.Thread(target=_watch, args=(control, stop), daemon=True).start()
+    hard_end.after(job.drain)
+    threading.Thread(target=_watch, args=(control, drain), daemon=True).start()
     reports = Reports(pipe)
     with log_lines(job):
         try:
@@ -131,12 +139,12 @@ def _first_line(control: int) -> str:
     return line.decode()
 
 
-def _watch(control: int, stop: Stop) -> None:
+def _watch(control: int, drain: Callable[[], None]) -> None:
     """Drain when the parent closes its end, as it does at a stop and by its own death."""
     with suppress(OSError):
         while os.read(control, 1024):
             pass
-    stop.ask()
+    drain()
 
 
 if __name__ == "__main__":

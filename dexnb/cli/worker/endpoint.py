@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from dexnb.cli.target import CommandError
+from dexnb.cli.worker.bounded import MOST_AT_ONCE, Bounded, refusals_told_once
 from dexnb.cli.worker.health import Seen, liveness, readiness
 from dexnb.cli.worker.slot import Slot
 from dexnb.cli.worker.totals import Totals
@@ -60,6 +61,8 @@ async def served(listener: socket.socket, slots: Sequence[Slot]) -> AsyncIterato
     """Answer on the port for the length of the block."""
     config = uvicorn.Config(
         _app(slots),
+        http=Bounded,
+        backlog=MOST_AT_ONCE,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -70,12 +73,13 @@ async def served(listener: socket.socket, slots: Sequence[Slot]) -> AsyncIterato
     )
     server = _Server(config)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        await serving
-        listener.close()
+    with refusals_told_once():
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            await serving
+            listener.close()
 
 
 class _Server(uvicorn.Server):

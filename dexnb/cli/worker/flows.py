@@ -15,16 +15,21 @@ def load_flows(targets: Iterable[str]) -> tuple[list[Flow[Any]], CodecRegistry]:
     """Import the code of all targets, each module once; make its Flows, and find its codecs.
 
     Raises:
-        CommandError: A target has no Flow, its code raises, or two Flows have one name.
+        CommandError: A target has no Flow, its code raises or it is given twice, or two Flows have
+            one name.
         FlowDefinitionError: A Flow cannot be used; lists every problem.
     """
     modules: dict[str, ModuleType] = {}
     places: dict[str, str] = {}
+    given: set[tuple[str, str]] = set()
     flows: list[Flow[Any]] = []
     codecs = NO_CODECS
     for text in targets:
         target = locate(text)
         key = str(target.file or target.place)
+        if (key, target.flow) in given:
+            raise CommandError(f"target {text} is given twice: leave one out")
+        given.add((key, target.flow))
         module = modules[key] = modules.get(key) or import_code(target)
         codecs = codecs.joined(codecs_in(module))
         with codecs.used():

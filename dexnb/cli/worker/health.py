@@ -18,6 +18,9 @@ ERROR_SECONDS = 5.0
 FETCH_MARGIN = 15.0
 """Seconds beyond its poll timeout that a fetch may take."""
 
+STUCK_POLLS = 3
+"""Long polls, one after the other, that a dispatcher may spend without a single fetch that ends."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -36,15 +39,22 @@ class Seen:
 
 def readiness(seen: Sequence[Seen]) -> tuple[bool, dict[str, Any]]:
     """Tell whether every process can work now, with the reasons why not."""
-    reasons = [f"process {each.process}: {reason}" for each in seen for reason in _reasons(each)]
     reports = [each.report for each in seen if each.report is not None]
+    # All are told to stop at once.
+    stopping = any(report["draining"] for report in reports)
+    reasons = [
+        f"process {each.process}: {reason}"
+        for each in seen
+        for reason in _reasons(each, stopping=stopping)
+    ]
     errors = [report["store_error"] for report in reports if report["store_error"]]
+    unwritten = [report["write_error"] for report in reports if report["write_error"]]
     document = {
         "ready": not reasons,
         "reasons": reasons,
         "store": {
             "reachable": bool(reports) and not errors,
-            "error": errors[0] if errors else None,
+            "error": next(iter([*errors, *unwritten]), None),
         },
         "stalled_loops": sum(report["stalled_loops"] for report in reports),
         "processes": [_process(each) for each in seen],
@@ -53,15 +63,27 @@ def readiness(seen: Sequence[Seen]) -> tuple[bool, dict[str, Any]]:
 
 
 def liveness(seen: Sequence[Seen]) -> tuple[bool, dict[str, Any]]:
-    """Tell whether every process that runs still answers; those that died are started again."""
-    hung = [each.process for each in seen if each.report is not None and each.age > HUNG_SECONDS]
+    """Tell whether every process that runs still answers, and fetches from a store that does.
+
+    Those that died are started again.
+    """
+    hung = [each.process for each in seen if each.report is not None and _is_hung(each)]
     return not hung, {"live": not hung, "processes": len(seen), "hung": hung}
 
 
-def _reasons(seen: Seen) -> Iterator[str]:
+def _is_hung(seen: Seen) -> bool:
+    dispatchers = seen.report["dispatchers"].values() if seen.report is not None else ()
+    return seen.age > HUNG_SECONDS or any(
+        state["silent"] > max(HUNG_SECONDS, STUCK_POLLS * state["long_poll"] + FETCH_MARGIN)
+        for state in dispatchers
+    )
+
+
+def _reasons(seen: Seen, *, stopping: bool) -> Iterator[str]:
     report = seen.report
     if report is None:
-        yield "it is not running yet, or has died and is started again"
+        again = "it is not running yet, or has died and is started again"
+        yield "it has stopped, as told" if stopping else again
         return
     if seen.age > LATE_SECONDS:
         yield f"it has not reported for {seen.age:.0f} s"
@@ -69,6 +91,8 @@ def _reasons(seen: Seen) -> Iterator[str]:
         yield "it drains, because it was told to stop"
     if report["store_error"]:
         yield f"the store cannot be reached ({report['store_error']})"
+    if report["write_error"]:
+        yield f"nothing can be written to the store ({report['write_error']})"
     for queue, state in report["dispatchers"].items():
         if not state["running"] and not report["draining"]:
             yield f"the {queue} dispatcher does not run"

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 from dexnb.cli.text import printable
 from dexnb.cli.worker.discreet import LONGEST, detail, discreet
 from dexnb.cli.worker.job import Job
+from dexnb.cli.worker.once_a_minute import OnceAMinute
 from dexnb.engine import capture
 from dexnb.model.json_text import to_text
 
@@ -90,6 +91,7 @@ class LineHandler(logging.Handler):
     def __init__(self, job: Job, stream: TextIO) -> None:
         """Start the thread."""
         super().__init__()
+        self.addFilter(OnceAMinute("uvicorn"))
         self._job = job
         self._out = stream
         self._lost = 0
@@ -195,5 +197,7 @@ def _said(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _word(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        value = ",".join(value)
     text = printable(value if isinstance(value, str) else to_text(value), LONGEST * 4)
     return to_text(text) if " " in text or '"' in text or not text else text

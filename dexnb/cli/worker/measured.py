@@ -13,6 +13,31 @@ from dexnb.engine.durations import Durations
 from dexnb.errors import LeaseLost
 from dexnb.providers import Commit, Provider
 
+WRITES = frozenset(
+    {
+        "start_run",
+        "enqueue_for_orchestrator",
+        "ack_orchestration_item",
+        "abandon_orchestration_item",
+        "renew_orchestration_item_lock",
+        "ack_work_item",
+        "ack_work_item_with_turn",
+        "abandon_work_item",
+        "renew_work_item_lock",
+        "renew_work_item_locks",
+        "record_beats",
+        "write_stream",
+        "append_telemetry",
+    }
+)
+"""Calls that change the store, where they do not refuse to. A fetch may change nothing."""
+
+MOST_FAILED_WRITES = 2
+"""Failures in a row that are no single call's fault any more."""
+
+UNWRITTEN_SECONDS = 30.0
+"""What fails to be written is tried again sooner; after so long nothing waits to be written."""
+
 
 class StoreCounts:
     """What the calls to one store were like; belongs to the control loop."""
@@ -23,6 +48,21 @@ class StoreCounts:
         """Calls that the store has failed, by the Provider's method. A lost lease is no error."""
         self.commits = Durations()
         """Seconds of the calls that wrote a turn."""
+        self._failed_writes = 0
+        self._failure: Exception | None = None
+        self._failed_at = 0.0
+
+    @property
+    def unwritten(self) -> Exception | None:
+        """Give why nothing can be written at present, by the newest tries."""
+        if self._failed_writes < MOST_FAILED_WRITES:
+            return None
+        return self._failure if perf_counter() - self._failed_at < UNWRITTEN_SECONDS else None
+
+    def wrote(self, failure: Exception | None) -> None:
+        """Take how a call that writes has ended."""
+        self._failed_writes = 0 if failure is None else self._failed_writes + 1
+        self._failure, self._failed_at = failure, perf_counter()
 
 
 def measured(provider: Provider, counts: StoreCounts) -> Provider:
@@ -38,6 +78,9 @@ class _Measured:
         self._counts = counts
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_provider":
+            # One that is being copied is asked for this before it has anything.
+            raise AttributeError(name)
         found = getattr(self._provider, name)
         if not inspect.iscoroutinefunction(found):
             return found
@@ -55,9 +98,13 @@ class _Measured:
                 answer = await call(*args, **options)
             except LeaseLost:
                 raise
-            except Exception:
+            except Exception as error:
                 counts.errors[name] += 1
+                if name in WRITES:
+                    counts.wrote(error)
                 raise
+            if name in WRITES:
+                counts.wrote(None)
             if any(isinstance(arg, Commit) for arg in args):
                 counts.commits.add(perf_counter() - began)
             return answer

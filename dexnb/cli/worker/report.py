@@ -31,6 +31,27 @@ HELD_SECONDS = 0.5
 """A Step that holds its loop for longer than this stalls the others there."""
 
 
+class Silence:
+    """For how long a dispatcher has fetched nothing, although it could."""
+
+    def __init__(self) -> None:
+        """Begin with the first look."""
+        self._ended: float | None = None
+        self._since = 0.0
+
+    def seconds(self, ended: float, *, able: bool) -> float:
+        """Give the seconds of the running loop.
+
+        Args:
+            ended: When its last fetch has ended, in any time.
+            able: Whether it runs, has slots, and its store answers.
+        """
+        now = asyncio.get_running_loop().time()
+        if not able or ended != self._ended:
+            self._ended, self._since = ended, now
+        return now - self._since
+
+
 class Reporter:
     """Reports on one engine for as long as it runs.
 
@@ -51,6 +72,7 @@ class Reporter:
         self._send = send
         self._since = engine.provider.clock.now()
         self._lag = 0.0
+        self._silences = {queue: Silence() for queue in ("orchestration", "work")}
         self._unreachable = ""
         self._depths: dict[str, int] | None = None
         self.draining = False
@@ -98,6 +120,7 @@ class Reporter:
             "stalled_loops": engine.hosts.held_loops(HELD_SECONDS),
             "depths": self._depths,
             "store_error": self._store_error,
+            "write_error": None if (error := self._store.unwritten) is None else _said(error),
             "draining": self.draining,
             "dispatchers": {
                 "orchestration": self._dispatcher(
@@ -115,11 +138,14 @@ class Reporter:
     def _dispatcher(self, queue: str, running: bool, free_slots: int) -> dict[str, Any]:  # noqa: FBT001 - a figure like the others
         ended, result = self._engine.counts.fetched.get(queue, (self._since, ""))
         now = self._engine.provider.clock.now()
+        able = running and free_slots > 0 and self._store_error is None
+        silent = self._silences[queue].seconds(ended, able=able)
         patience = self._engine.options.dispatcher_long_poll_timeout.total_seconds()
         return {
             "running": running,
             "last_fetch_age": round(max(0.0, now - ended), 3),
             "last_result": result,
+            "silent": round(silent, 3),
             "long_poll": patience,
             "free_slots": free_slots,
         }

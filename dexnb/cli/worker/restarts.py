@@ -8,6 +8,10 @@ QUICK_SECONDS = 10.0
 MOST_QUICK = 5
 """Deaths at once in a row that end the worker."""
 
+MOST_FAILED = 12
+"""Starts in a row that come to nothing and end the worker: some minutes, because what a machine is
+short of for a moment comes back."""
+
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 30.0
 
@@ -18,6 +22,7 @@ class Restarts:
     def __init__(self) -> None:
         """Start with none."""
         self.quick = 0
+        self.failed = 0
 
     def after(self, lived: float) -> float | None:
         """Give the seconds to wait after a death; None to give up.
@@ -25,7 +30,15 @@ class Restarts:
         Args:
             lived: Seconds from the process's start to its death.
         """
+        self.failed = 0
         self.quick = self.quick + 1 if lived < QUICK_SECONDS else 0
-        if self.quick >= MOST_QUICK:
-            return None
-        return min(FIRST_PAUSE * 2.0 ** max(0, self.quick - 1), LONGEST_PAUSE)
+        return None if self.quick >= MOST_QUICK else _pause(self.quick)
+
+    def after_failure(self) -> float | None:
+        """Give the seconds to wait after a start that came to nothing; None to give up."""
+        self.failed += 1
+        return None if self.failed >= MOST_FAILED else _pause(self.failed)
+
+
+def _pause(times: int) -> float:
+    return min(FIRST_PAUSE * 2.0 ** max(0, times - 1), LONGEST_PAUSE)

@@ -10,16 +10,14 @@ from contextlib import suppress
 from typing import Any
 
 from dexnb.cli.exits import OK, USAGE
+from dexnb.cli.target import CommandError
+from dexnb.cli.worker.hard_end import STOP_GRACE
 from dexnb.cli.worker.job import Job
 from dexnb.cli.worker.log_lines import tell
 from dexnb.cli.worker.restarts import Restarts
 from dexnb.cli.worker.totals import Totals
 from dexnb.errors import DocumentError
 from dexnb.model.json_text import from_text
-
-STOP_GRACE = 15.0
-"""Seconds that a process has beyond the drain before it is killed: the engine's own stop waits for
-a store that does not answer."""
 
 LONGEST_REPORT = 4 << 20
 
@@ -62,27 +60,45 @@ class Slot:
 
         Raises:
             CannotStart: It cannot do its job, and none before it could.
-            DiesAgain: It dies at once again and again.
+            CommandError: There is no interpreter that could be started.
+            DiesAgain: It dies at once again and again, or cannot be started for long.
         """
         loop = asyncio.get_running_loop()
         while not self._stopping.is_set():
             began = loop.time()
-            pid, code = await self._run_one()
+            try:
+                pid, code = await self._run_one()
+            except (OSError, RuntimeError) as error:
+                await self._go_on(self._restarts.after_failure(), pid=None, how=self._why(error))
+                continue
             if self._stopping.is_set():
                 self.failed = code != OK
                 return
             if code == USAGE and not self.ready.is_set():
                 raise CannotStart
-            names = {"process": self.job.process, "pid": pid, "how": how(code)}
-            pause = self._restarts.after(loop.time() - began)
-            if pause is None:
-                deaths = self._restarts.quick
-                tell(logging.CRITICAL, "process_dies_again", **names, deaths=deaths)
-                raise DiesAgain
-            tell(logging.ERROR, "process_died", **names, again_in=pause)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await self._stopping.wait()
+            await self._go_on(self._restarts.after(loop.time() - began), pid=pid, how=how(code))
+
+    async def _go_on(self, pause: float | None, **names: Any) -> None:
+        """Tell of a death, and wait until the next start, or the stop."""
+        names = {"process": self.job.process, **names}
+        if pause is None:
+            deaths = max(self._restarts.quick, self._restarts.failed)
+            tell(logging.CRITICAL, "process_dies_again", **names, deaths=deaths)
+            raise DiesAgain
+        tell(logging.ERROR, "process_died", **names, again_in=pause)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(pause):
+                await self._stopping.wait()
+
+    def _why(self, error: Exception) -> str:
+        """Say why a process could not be started, if that may change."""
+        if isinstance(error, FileNotFoundError | PermissionError) and not self.ready.is_set():
+            message = (
+                f"a worker's processes are started by {sys.executable!r}, which cannot be run "
+                f"({error.strerror}); start the worker with a Python that can"
+            )
+            raise CommandError(message) from error
+        return f"could not be started ({error})"
 
     def kill(self) -> None:
         """End the process at once."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
+import psycopg
 from psycopg import sql
 
 from dexnb.clock import Readings, host_readings
 from dexnb.errors import ProviderError
+from dexnb.model.shown import shown
 from dexnb.providers.postgres.encoding import MICRO, data, micros
 from dexnb.providers.postgres.link import Connection, Link
 from dexnb.providers.postgres.place import Place
@@ -19,6 +22,9 @@ OLDEST_SERVER = 14
 
 MIGRATIONS: tuple[Callable[[], bytes], ...] = (lambda: script("schema.sql"),)
 """What makes version 1, 2, ... of the tables from the version before."""
+
+_OTHER_SHAPE = ("42703", "42883", "42804", "42809")
+"""SQLSTATEs of a table that lacks the column, or has another one of that name, and of no table."""
 
 _FORGOTTEN = 7 * 86_400 * MICRO
 """Store time after which an engine that was killed leaves no trace any more."""
@@ -98,7 +104,7 @@ async def _migrate(link: Link, connection: Connection, place: Place) -> None:
             message = f"{place.name} is a schema of another program; give another schema"
             raise ProviderError("open", message, retryable=False)
         await link.ask([("make_versions", {})])
-    version: int = await link.one("version")
+    version = 0 if versions is None else await _version(link, place)
     if version > len(MIGRATIONS):
         message = (
             f"{place.name} has tables of version {version}, this dexnb knows version "
@@ -108,6 +114,32 @@ async def _migrate(link: Link, connection: Connection, place: Place) -> None:
     for number, make_version in enumerate(MIGRATIONS[version:], version + 1):
         await link.within(connection.execute(make_version()))
         await link.ask([("add_version", {"version": number})])
+
+
+async def _version(link: Link, place: Place) -> int:
+    """Give the version of tables that are there.
+
+    Raises:
+        ProviderError: They were made by nobody here: tables and version come in one transaction.
+    """
+    found: Any
+    try:
+        found = await link.one("version")
+    except psycopg.Error as error:
+        if error.sqlstate not in _OTHER_SHAPE:
+            raise
+        message = (
+            f"{place.name} is of no use: dexnb_versions is another program's; give another schema"
+        )
+        raise ProviderError("open", message, retryable=False) from error
+    if not isinstance(found, int) or found < 1:
+        said = "nothing" if found is None else shown(found)
+        message = (
+            f"{place.name} is damaged, or another program's: its table dexnb_versions gives {said} "
+            "as the newest version; put back a copy, or give another schema"
+        )
+        raise ProviderError("open", message, retryable=False)
+    return found
 
 
 async def register(link: Link, owner: str, clock: StoreClock) -> int:

@@ -27,7 +27,7 @@ SELECT
 CREATE TABLE dexnb_versions (version int8 PRIMARY KEY);
 
 -- name: version
-SELECT coalesce(max(version), 0) FROM dexnb_versions;
+SELECT max(version) FROM dexnb_versions;
 
 -- name: add_version
 INSERT INTO dexnb_versions (version) VALUES (%(version)b);

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import Conninfo
 
 from dexnb.errors import DefinitionError
 
@@ -25,6 +28,7 @@ _PATIENCE = {
     "tcp_user_timeout": 15_000,
 }
 _SHAPE = re.compile(r"(postgres(?:ql)?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?")
+_PARAMETER = re.compile(r"[a-z_]{2,40}")
 _FIX = (
     "write postgresql://user:password@host:port/database, with %40 for @, %2F for /, %3F for ? and "
     "%23 for # inside of names and passwords"
@@ -79,11 +83,30 @@ def place_of(url: Any, schema: Any) -> Place:
     try:
         options = conninfo_to_dict(plain)
     except psycopg.Error:
-        raise _unreadable() from None
+        raise _unknown(given, f"{scheme}://{authority}{path}") or _unreadable() from None
     ports = str(options.get("port") or "").split(",")
     if any(port and not (port.isascii() and port.isdecimal()) for port in ports):
         raise _unreadable()
     return Place(_shown(options, schema), schema, {**_PATIENCE, **options})
+
+
+def _unknown(given: Mapping[str, str], plain: str) -> DefinitionError | None:
+    """Name a parameter that there is none of, unless it may be a part of a password."""
+    known = [option.keyword.decode() for option in Conninfo.get_defaults()]
+    name = next((name for name in given if name not in known), "")
+    if not _PARAMETER.fullmatch(name) or any("@" in text for text in (*given, *given.values())):
+        return None
+    try:
+        port = str(conninfo_to_dict(plain).get("port") or "")
+    except psycopg.Error:
+        return None
+    if port and not port.isdecimal():
+        return None
+    alike = get_close_matches(name, ["schema", *known], 1, 0.75)
+    fix = f"give {alike[0]}" if alike else "give schema or one of libpq's, such as connect_timeout"
+    return DefinitionError(
+        f"the PostgreSQL address has the parameter {name!r}, which is unknown: {fix}; {_FIX}"
+    )
 
 
 def _checked(schema: Any) -> str:

@@ -34,9 +34,15 @@ class Reader:
         """
         task = asyncio.ensure_future(self._patiently(operation, name, parameters))
         self._reading.add(task)
-        task.add_done_callback(self._reading.discard)
+        task.add_done_callback(self._ended)
         # A caller that is cancelled leaves the connection to those behind it.
         return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[list[Row]]) -> None:
+        self._reading.discard(task)
+        # Looked at, so that asyncio does not complain where the caller has gone.
+        if not task.cancelled():
+            task.exception()
 
     async def _patiently(self, operation: str, name: str, parameters: Any) -> list[Row]:
         loop = asyncio.get_running_loop()

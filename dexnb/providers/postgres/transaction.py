@@ -71,18 +71,20 @@ class Transactions:
         """How many transactions were committed."""
 
     async def run(self, operations: Sequence[Operation]) -> Batch | None:
-        """Answer every operation with a result or a failure; give the batch if it went as one.
+        """Answer every operation with a result or a failure, and give the batch.
 
-        Never raises but for being cancelled.
+        None says that one operation has spoilt the batch of several, and nothing is answered yet:
+        each is to be run by itself. Never raises but for being cancelled.
         """
         loop = asyncio.get_running_loop()
         deadline, pause = loop.time() + self.patience, _PAUSE[0]
-        batch: Batch | None = None
+        # Made before there is a connection: a failure lands with a batch as well.
+        batch = self._batch(operations)
         while True:
             try:
                 if self._stray:
                     await self._end_former()
-                if batch is None or not await self._was_committed():
+                if not await self._was_committed():
                     batch = self._batch(operations)
                     await self._attempt(batch)
                 self.commits += 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from dexnb.errors import ProviderError
@@ -16,6 +18,9 @@ LARGEST_BATCH = 1000
 
 Asked = tuple[Operation, "asyncio.Future[Any]"]
 Landed = Callable[[Batch, Sequence[Operation]], None]
+Refusal = Callable[[str], ProviderError]
+
+LOG = logging.getLogger("dexnb")
 
 
 class Writer:
@@ -34,10 +39,10 @@ class Writer:
         self._filled = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
-        self._refusal: Callable[[str], ProviderError] | None = None
+        self._refusal: Refusal | None = None
         self._task = asyncio.get_running_loop().create_task(self._work(), name="dexnb postgres")
 
-    def refuse(self, refusal: Callable[[str], ProviderError]) -> None:
+    def refuse(self, refusal: Refusal) -> None:
         """Take no more operations from callers; each gets the error that its name gives."""
         self._refusal = refusal
 
@@ -74,9 +79,8 @@ class Writer:
         """End the task; what still waits is refused."""
         self._task.cancel()
         await asyncio.wait([self._task])
-        while self._waiting:
-            operation, answer = self._waiting.popleft()
-            self._give_up(operation, answer)
+        self._end_all(self._waiting, self._refusal or _unanswered)
+        self._waiting.clear()
 
     async def _work(self) -> None:
         while True:
@@ -109,10 +113,13 @@ class Writer:
         try:
             async for batch in self._batches([operation for operation, _ in asked]):
                 self._land(batch, dict(asked))
+        except Exception as error:
+            # A fault in here: this task goes on, for whoever asks next.
+            LOG.exception("a batch for the PostgreSQL store went wrong")
+            self._end_all(asked, partial(_failure, error))
         finally:
-            # Only when this task is ended: every caller gets an answer.
-            for operation, answer in asked:
-                self._give_up(operation, answer)
+            # Every caller gets an answer, also when this task is ended.
+            self._end_all(asked, self._refusal or _unanswered)
 
     async def _batches(self, operations: Sequence[Operation]) -> AsyncIterator[Batch]:
         """Give the batch of all operations; or, when one of them spoils it, of each by itself."""
@@ -129,9 +136,18 @@ class Writer:
         unclaimed = [op for op in batch.operations if not _answer(op, answers[op])]
         self._landed(batch, unclaimed)
 
-    def _give_up(self, operation: Operation, answer: asyncio.Future[Any]) -> None:
-        if not answer.done() and self._refusal is not None:
-            answer.set_exception(self._refusal(operation.name))
+    def _end_all(self, asked: Iterable[Asked], refusal: Refusal) -> None:
+        for operation, answer in asked:
+            if not answer.done():
+                answer.set_exception(refusal(operation.name))
+
+
+def _unanswered(name: str) -> ProviderError:
+    return ProviderError(name, "the store has closed before it answered", retryable=True)
+
+
+def _failure(error: Exception, name: str) -> ProviderError:
+    return ProviderError(name, f"{type(error).__name__}: {error}", retryable=False)
 
 
 def _answer(operation: Operation, answer: asyncio.Future[Any]) -> bool:

@@ -4,8 +4,8 @@ local now, kind, tag = take_number(), take(), take()
 local queue = kind == 'work:' and 'work_locks' or 'turn_locks'
 local give = kind == 'work:' and return_work or return_turn
 for _, number in ipairs(call('ZRANGE', base .. queue, 0, -1)) do
-  local token = attempt('HGET', base .. kind .. number, 'token')
-  if type(token) == 'string' and string.match(token, '^.%d+%.(.*)$') == tag then
+  local done, token = sound(call, 'HGET', base .. kind .. number, 'token')
+  if done and type(token) == 'string' and string.match(token, '^.%d+%.(.*)$') == tag then
     guarded(kind .. number, {queue}, number, function()
       give(number, 0, now, true)
     end)

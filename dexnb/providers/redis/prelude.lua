@@ -62,13 +62,41 @@ local function hint(letter)
   end
 end
 
--- Keeps one thing's damage from everything else: what fails is set aside with its reason.
+-- What the server says of a thing that cannot be read. All else that it says is of itself: it has
+-- no memory, no disk, no replicas, or takes no writes from us.
+local DAMAGE = {'WRONGTYPE', 'not an integer', 'not a valid float', 'not a float', 'overflow',
+  'no such key'}
+
+-- Gives what is wrong with a thing; raises an error that says nothing of the thing again.
+local function damage(answer)
+  local reason = type(answer) == 'table' and answer.err or tostring(answer)
+  if not string.match(reason, '^[^%u]*%u%u+ ') then
+    return reason
+  end
+  for _, words in ipairs(DAMAGE) do
+    if string.find(reason, words, 1, true) then
+      return reason
+    end
+  end
+  error(answer, 0)
+end
+
+-- Tells whether a thing is whole, and what was found.
+local function sound(action, ...)
+  local done, answer = pcall(action, ...)
+  if not done then
+    damage(answer)
+  end
+  return done, answer
+end
+
+-- Keeps one thing's damage from everything else: what is damaged is set aside with its reason.
 local function guarded(name, queues, member, action)
   local done, answer = pcall(action)
   if done then
     return answer
   end
-  local reason = type(answer) == 'table' and answer.err or tostring(answer)
+  local reason = damage(answer)
   for _, queue in ipairs(queues) do
     call('ZREM', base .. queue, member)
   end
@@ -83,7 +111,8 @@ local function holder(kind, queue, token, lease)
   if not ends or tonumber(ends) <= lease then
     return nil
   end
-  return attempt('HGET', base .. kind .. number, 'token') == token and number or nil
+  local done, held = sound(call, 'HGET', base .. kind .. number, 'token')
+  return done and held == token and number or nil
 end
 
 -- Messages
@@ -119,7 +148,7 @@ end
 -- Gives the number of a run that is open and sound.
 local function open_run(run_id)
   local run = call('HGET', base .. 'numbers', run_id)
-  if run and pcall(check_run, run) and call('HGET', base .. 'run:' .. run, 'status') == 'RUNNING'
+  if run and sound(check_run, run) and call('HGET', base .. 'run:' .. run, 'status') == 'RUNNING'
   then
     return run
   end
@@ -213,8 +242,8 @@ local function return_work(id, visible_at, now, uncounted)
 end
 
 local function delete_work(id)
-  local item = attempt('HMGET', base .. 'work:' .. id, 'run', 'step', 'handler')
-  if not item.err and item[1] and item[2] and item[3] then
+  local done, item = sound(call, 'HMGET', base .. 'work:' .. id, 'run', 'step', 'handler')
+  if done and item[1] and item[2] and item[3] then
     call('HDEL', base .. 'steps:' .. item[1], item[2])
     call('ZREM', base .. 'lane:' .. item[3], id)
     call('ZREM', base .. 'later:' .. item[3], id)

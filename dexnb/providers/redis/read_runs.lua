@@ -15,7 +15,7 @@ else
 end
 local runs = {}
 for _, run in ipairs(numbers) do
-  local done, record = pcall(function()
+  local done, record = sound(function()
     local fields = call('HMGET', base .. 'run:' .. run, 'run_id', 'flow_id', 'flow_type',
       'status', 'state')
     fields[6] = call('LLEN', base .. 'events:' .. run)

@@ -19,12 +19,15 @@ class ProviderFactory(ABC):
         lock_timeout: Seconds that a lock is taken for; many tests wait until one runs out.
         short_poll_threshold: Seconds within which one call answers when it does not wait for work.
         waits_for_work: Whether a fetch that finds nothing waits, up to its poll timeout.
+        one_time: Whether `clock.now()` and `clock.lease()` are the same to the store, as they may
+            be where engines on several machines share it: a suspended machine keeps no lock then.
     """
 
     clock: Clock = Clock.real()
     lock_timeout: float = 1.0
     short_poll_threshold: float = 0.1
     waits_for_work: bool = True
+    one_time: bool = False
 
     @abstractmethod
     async def create(self) -> Provider:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from dexnb.providers import Beat, Provider
 from dexnb.testing.conformance.case import POLL_1, Case, case, lost
+
+
+def _set_forward(provider: Provider, which: str) -> None:
+    """Let one of the two times of a provider's clock be an hour ahead from now on."""
+    tell = getattr(provider.clock, which)
+    setattr(provider.clock, which, lambda: tell() + 3600.0)
 
 
 class TestLockExpiration:
@@ -30,6 +37,36 @@ class TestLockExpiration:
         await lost(provider.abandon_work_item, item.token, 60.0)
         assert (await store.take_work()).token != item.token
         assert await store.find_run() is None
+
+    @case
+    async def test_no_lock_runs_out_by_the_time_of_what_is_due(self, store: Case) -> None:
+        """That goes on in a suspended machine, whose engines could not renew."""
+        if store.factory.one_time:
+            return
+        await store.start(steps=[POLL_1])
+        await store.send()
+        work, run = await store.take_work(), await store.take_run()
+        _set_forward(store.provider, "now")
+        assert (await store.find_work(), await store.find_run()) == (None, None)
+        assert await store.provider.record_beats([Beat(work.token, "1")]) == frozenset()
+        assert await store.provider.renew_work_item_locks([work.token], 60.0) == frozenset()
+        await store.provider.renew_orchestration_item_lock(run.token, 60.0)
+        await store.provider.ack_work_item(work.token)
+        await store.provider.ack_orchestration_item(run.token, store.turn(run))
+
+    @case
+    async def test_a_lock_runs_out_by_the_time_of_leases(self, store: Case) -> None:
+        """Whatever is due by then."""
+        if store.factory.one_time:
+            return
+        await store.start(steps=[POLL_1])
+        await store.send()
+        work, run = await store.take_work(), await store.take_run()
+        _set_forward(store.provider, "lease")
+        await lost(store.provider.ack_work_item, work.token)
+        await lost(store.provider.ack_orchestration_item, run.token, store.turn(run))
+        assert (await store.take_work()).deliveries == 2
+        assert (await store.take_run()).attempt_count == 2
 
     @case
     async def test_the_old_token_is_dead_after_the_item_was_taken_again(self, store: Case) -> None:

@@ -168,6 +168,20 @@ class TestStreams:
         assert answers[-len(records) :] == (True,) * len(records)
 
     @case
+    async def test_all_runs_share_the_budget_of_a_stream(self, store: Case) -> None:
+        """As those of one Flow do: the oldest messages go, whichever run they are of."""
+        writes = [
+            _write(str(number), flow_id=f"flow-{run}", run_id=f"run-{run}", capacity=16_000)
+            for run in "abcd"
+            for number in range(30)
+        ]
+        for first in range(0, len(writes), 30):
+            await store.provider.write_stream(writes[first : first + 30])
+        records = await _read(store)
+        assert _size(records) <= 14_400
+        assert {record.run_id for record in records} == {"run-d"}
+
+    @case
     async def test_the_budget_of_one_stream_is_not_anothers(self, store: Case) -> None:
         """Trimming takes from the full Stream alone."""
         await store.provider.write_stream([_write("1", stream="log")])

@@ -16,6 +16,7 @@ def report(process: int = 1, **changes: Any) -> dict[str, Any]:
         "running": True,
         "last_fetch_age": 3.0,
         "last_result": "hit",
+        "silent": 0.5,
         "long_poll": 30.0,
         "free_slots": 7,
     }
@@ -33,6 +34,7 @@ def report(process: int = 1, **changes: Any) -> dict[str, Any]:
         "stalled_loops": 0,
         "depths": {"messages": 1, "work_items": 4, "leased": 2} if process == 1 else None,
         "store_error": None,
+        "write_error": None,
         "draining": False,
         "dispatchers": {"orchestration": dispatcher, "work": dict(dispatcher)},
         **changes,

@@ -77,6 +77,14 @@ def test_two_flows_of_one_name_are_refused() -> None:
         load_flows(["many.py", "many.py:One"])
 
 
+@pytest.mark.parametrize("again", ["many.py", "./many.py", "{folder}/many.py"])
+def test_a_target_given_twice_is_refused(folder: Path, again: str) -> None:
+    """However it is written: there are no two Flows to tell apart."""
+    again = again.format(folder=folder)
+    with pytest.raises(CommandError, match=r"target \S*many\.py is given twice: leave one out"):
+        load_flows(["many.py", again])
+
+
 def test_a_target_without_a_flow_is_refused() -> None:
     """With how to name one that it imports."""
     with pytest.raises(CommandError, match=r"json defines no Flow: .*json:FLOW"):

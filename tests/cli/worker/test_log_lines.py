@@ -74,6 +74,38 @@ def test_a_line_for_people_is_one_line(capsys: pytest.CaptureFixture[str]) -> No
     assert 'detail="no route"' in text
 
 
+def test_a_list_is_told_to_people_as_words(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without JSON's brackets and its quotes inside of quotes."""
+    with log_lines(job("text")):
+        tell(logging.INFO, "worker_started", targets=["slow.py"], flows=["Bad", "a b"])
+    assert capsys.readouterr().err.endswith(' targets=slow.py flows="Bad,a b"\n')
+
+
+def test_a_warning_of_the_http_server_is_told_once_a_minute(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With how often it was said: whoever sends junk to the port must not fill the disk."""
+    server = logging.getLogger("uvicorn.error")
+    with log_lines(job()):
+        for second in range(100):
+            made = server.makeRecord(
+                server.name, logging.WARNING, "", 0, "Invalid HTTP request received.", (), None
+            )
+            made.created = 1e9 + second
+            server.handle(made)
+        server.warning("another one")
+        logging.getLogger("other").warning("twice")
+        logging.getLogger("other").warning("twice")
+    told = lines(capsys)
+    assert [line["message"] for line in told] == [
+        "Invalid HTTP request received.",
+        "Invalid HTTP request received. (and 59 more like it)",
+        "another one",
+        "twice",
+        "twice",
+    ]
+
+
 def test_the_level_is_the_least_that_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """Of the worker's own lines."""
     with log_lines(job(level="error")):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import inspect
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import pytest
 
-from dexnb.cli.worker.measured import StoreCounts, measured
+from dexnb.cli.worker.measured import MOST_FAILED_WRITES, WRITES, StoreCounts, measured
 from dexnb.clock import Clock
 from dexnb.engine import Runtime
 from dexnb.errors import LeaseLost, ProviderError
-from dexnb.providers import MemoryProvider, Provider
+from dexnb.providers import Beat, MemoryProvider, NewMessage, Provider, TelemetryChunk
 from dexnb.testing.faulty import Fault, FaultyProvider
 from tests.engine.flows import finished, flow
 from tests.engine.test_counts import LAST
@@ -48,6 +51,49 @@ def test_failed_calls_are_counted_by_method() -> None:
 
     asyncio.run(main())
     assert counts.errors == {"read_run": 2}
+
+
+def test_a_store_that_takes_no_writes_is_known_until_it_takes_one() -> None:
+    """Whichever calls write; that it can be read says nothing."""
+    counts = StoreCounts()
+    faulty = FaultyProvider(MemoryProvider())
+    store = measured(faulty, counts)
+    tries: list[Callable[[], Coroutine[Any, Any, Any]]] = [
+        lambda: store.enqueue_for_orchestrator(NewMessage("r", "{}")),
+        lambda: store.record_beats([Beat("token", "1")]),
+        lambda: store.append_telemetry([TelemetryChunk("r", 1, 1, "{}")]),
+    ]
+
+    async def main() -> None:
+        await store.open(Clock.real(), "me")
+        faulty.faults = [Fault(method) for method in sorted(WRITES)]
+        for number, attempt in enumerate(tries, 1):
+            with pytest.raises(ProviderError):
+                await attempt()
+            assert await store.read_run(run_id="r") is None
+            assert (counts.unwritten is None) == (number < MOST_FAILED_WRITES)
+        assert "injected fault" in str(counts.unwritten)
+        faulty.faults = []
+        await tries[0]()
+        assert counts.unwritten is None
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_every_call_that_writes_is_one_of_the_contract() -> None:
+    """And what only reads or waits is none of them."""
+    methods = {name for name in vars(Provider) if not name.startswith("_")}
+    assert methods >= WRITES
+    reads = {name for name in methods if name.startswith(("read_", "list_", "fetch_"))}
+    others = {"open", "close", "wake", "watch", "queue_depths", "name", "clock"}
+    assert methods - reads - others == WRITES
+
+
+def test_a_watched_store_is_copied_like_any_other() -> None:
+    """Both pass on to the same one."""
+    inner = MemoryProvider()
+    assert copy.copy(measured(inner, StoreCounts())).name == inner.name
 
 
 def test_everything_that_a_provider_has_is_there() -> None:
