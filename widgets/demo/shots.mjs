@@ -24,6 +24,8 @@ const SHOTS = {
   branchesnarrow: { query: "log=shop&at=75&still&width=800", width: 828, click: "State" },
   shopstate: { query: "log=shop&at=400&still&theme=dark", click: "State" },
   shop: { query: "log=shop&at=400&still", click: "Notes" },
+  layers: { query: "log=shop&at=75&still", press: /Attribute/ },
+  layersdark: { query: "log=shop&at=75&still&theme=dark", press: /Attribute/ },
   crowd: { query: "crowd=12&rate=2000&at=30&still" },
 };
 
@@ -37,10 +39,13 @@ await withBrowser(async (context) => {
     if (!request.url().startsWith("file:")) console.log(`request: ${request.url()}`);
   });
   for (const name of names.length > 0 ? names : Object.keys(SHOTS)) {
-    const { query, width = 1240, click, wait = 600 } = SHOTS[name];
+    const { query, width = 1240, click, press, wait = 600 } = SHOTS[name];
     await page.setViewportSize({ width, height: 800 });
     await page.goto(address(query));
+    await page.evaluate(() => localStorage.clear());
+    await page.reload();
     if (click) await page.getByRole("tab", { name: click }).click();
+    if (press) await page.getByRole("button", { name: press }).click();
     await page.waitForTimeout(wait);
     await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
     console.log(join(folder, `${name}.png`));

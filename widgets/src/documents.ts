@@ -160,6 +160,7 @@ export interface Diagnostic {
   severity: "error" | "warning";
   message: string;
   line: number;
+  path?: string;
 }
 
 export interface Constant {
@@ -195,27 +196,73 @@ export interface Timing {
   end_line: number;
 }
 
+export type NodeKind =
+  | "step"
+  | "timeout_handler"
+  | "rpc"
+  | "wait"
+  | "wait_dispatch"
+  | "decision"
+  | "decision_dispatch"
+  | "attribute"
+  | "channel"
+  | "stream"
+  | "subflow"
+  | "unknown";
+
+export interface DecisionCard {
+  type: string;
+  targets: string[];
+  checkedChannels?: string[];
+  cancellations?: { stepId: string; scope: "all" | "siblings" }[];
+}
+
+export interface WaitCard {
+  type: string;
+  conditions: {
+    kind: "timer" | "channel" | "subflow" | "unknown";
+    label: string;
+    resourceId: string;
+    subFlowId: string;
+    expression: string;
+  }[];
+}
+
 export interface GraphNode {
   id: string;
-  kind: "step" | "timeout_handler" | "decision" | "decision_dispatch" | "stream" | "unknown";
+  kind: NodeKind;
   name: string;
   parentId: string;
   start: boolean;
   condition: string;
-  decision: { type: string; targets: string[] } | null;
+  decision: DecisionCard | null;
+  wait?: WaitCard | null;
+  resource?: { valueType: string; map: boolean } | null;
   settings: StepSettings | null;
   given: string[];
   constants: Constant[];
   timings: Timing[];
   /** What its wait_for waits for, as far as the source tells. */
   waits?: string[];
+  /** Its file's name, where that is not the graph's own. */
+  path?: string;
   line: number;
   column: number;
 }
 
+export type EdgeKind =
+  | "transition"
+  | "failure_transition"
+  | "wait_condition"
+  | "resource_read"
+  | "resource_write"
+  | "resource_publish"
+  | "resource_lock"
+  | "subflow";
+
 export interface GraphEdge {
   id: string;
-  kind: "transition" | "failure_transition" | "resource_write";
+  kind: EdgeKind;
   from: string;
   to: string;
   label: string;

@@ -123,8 +123,8 @@ describe("the graph", () => {
   it("shows the conditions that the source tells, and starts of SubFlows nowhere", () => {
     const { boxes } = shapeOf(graph, new Set());
     expect(boxes.find(({ name }) => name === "Collect")?.waits).toEqual([
-      "timer 4 min",
       "orders at least 2",
+      "timer 4 min",
     ]);
     const names = shapeOfRun(viewOf(log), new Set()).boxes.map(({ name }) => name);
     expect(names).toEqual(["Collect", "Reserve", "Bill", "Ship"]);

@@ -6,18 +6,25 @@ import type { FlowGraph, Page } from "../documents";
 import { KEEPS_KEYS, useOfPage } from "../lab/context";
 import { Icon, type IconName } from "../lab/Icon";
 import { shownName } from "../value";
+import { Legend } from "./Legend";
 import { ArrowHeads, LinkEdge, type LinkEdgeType } from "./LinkEdge";
+import { LAYERS, type Layer, useLayers } from "./layers";
 import { layout, type Picture } from "./layout";
 import { StepNode, type StepNodeType } from "./StepNode";
 import { type Shape, shapeOf, shapeOfRun } from "./shape";
+import { ThingNode, type ThingNodeType } from "./ThingNode";
+import { TieEdge, type TieEdgeType } from "./TieEdge";
 
-const nodeTypes = { step: StepNode };
-const edgeTypes = { link: LinkEdge };
+type GraphBox = StepNodeType | ThingNodeType;
+type GraphLine = LinkEdgeType | TieEdgeType;
+
+const nodeTypes = { step: StepNode, thing: ThingNode };
+const edgeTypes = { link: LinkEdge, tie: TieEdge };
 const FIT = { padding: 0.04, maxZoom: 1 };
 const WORDS = {
-  "node.a11yDescription.default": "A Step of the Flow. Arrow keys and Tab go on.",
-  "node.a11yDescription.keyboardDisabled": "A Step of the Flow.",
-  "edge.a11yDescription.default": "A way between two Steps.",
+  "node.a11yDescription.default": "A part of the Flow. Arrow keys and Tab go on.",
+  "node.a11yDescription.keyboardDisabled": "A part of the Flow.",
+  "edge.a11yDescription.default": "A way between two parts.",
 };
 
 /** Nothing can be moved, tied, cut or deleted, and the page scrolls on under the wheel. */
@@ -41,10 +48,10 @@ const TO_LOOK_AT = {
   ariaLabelConfig: WORDS,
 };
 
-type Instance = ReactFlowInstance<StepNodeType, LinkEdgeType>;
+type Instance = ReactFlowInstance<GraphBox, GraphLine>;
 
 export function GraphPane({ dark }: { dark: boolean }) {
-  const picture = usePicture();
+  const { graph, picture } = usePicture();
   const marks = useId().replaceAll(":", "");
   const nodes = useMemo(() => nodesOf(picture), [picture]);
   const edges = useMemo(() => edgesOf(picture, marks), [picture, marks]);
@@ -58,7 +65,8 @@ export function GraphPane({ dark }: { dark: boolean }) {
       style={{ height: heightOf(picture) }}
     >
       <ArrowHeads id={marks} />
-      <ReactFlow<StepNodeType, LinkEdgeType>
+      {graph && <Legend graph={graph} />}
+      <ReactFlow<GraphBox, GraphLine>
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
@@ -93,19 +101,22 @@ function Zoom({ instance, refit }: { instance: Instance | null; refit: () => voi
  * The pane is drawn, and the layout made, anew only when the graph, or what is known to poll,
  * changes.
  */
-function usePicture(): Picture {
+function usePicture(): { graph: FlowGraph | null; picture: Picture } {
+  const layers = useLayers();
   const polling = useOfPage(pollingOf, "[]");
   const known = useOfPage(({ graph }) => (graph ? textOf(graph) : ""), "");
   const run = useOfPage(runOf, "null");
-  return useMemo(() => {
+  const graph = useMemo(() => (known ? (JSON.parse(known) as FlowGraph) : null), [known]);
+  const picture = useMemo(() => {
     const names = new Set(JSON.parse(polling) as string[]);
-    return layout(known ? shapeOf(JSON.parse(known) as FlowGraph, names) : shapeFrom(run, names));
-  }, [known, run, polling]);
+    return layout(graph ? shapeOf(graph, names, layers) : shapeFrom(run, names));
+  }, [graph, run, polling, layers]);
+  return { graph, picture };
 }
 
 function shapeFrom(text: string, polling: ReadonlySet<string>): Shape {
   const shape = JSON.parse(text) as Shape | null;
-  if (shape === null) return { boxes: [], links: [] };
+  if (shape === null) return { boxes: [], links: [], things: [], ties: [] };
   return { ...shape, boxes: shape.boxes.map((box) => ({ ...box, polls: polling.has(box.name) })) };
 }
 
@@ -131,17 +142,47 @@ function pollingOf({ view }: Page): string {
   return JSON.stringify([...names].sort());
 }
 
-function nodesOf(picture: Picture): StepNodeType[] {
-  return picture.boxes.map((placed) => ({
-    id: placed.box.id,
-    type: "step",
-    position: { x: placed.x, y: placed.y },
-    width: placed.width,
-    height: placed.height,
-    data: { placed },
-    ariaLabel: ariaOf(placed.box.name, placed.box.id, picture),
-    domAttributes: { ...KEEPS_KEYS } as StepNodeType["domAttributes"],
-  }));
+function nodesOf(picture: Picture): GraphBox[] {
+  const steps = picture.boxes.map(
+    (placed): StepNodeType => ({
+      id: placed.box.id,
+      type: "step",
+      position: { x: placed.x, y: placed.y },
+      width: placed.width,
+      height: placed.height,
+      data: { placed },
+      ariaLabel: ariaOf(placed.box.name, placed.box.id, picture),
+      domAttributes: { ...KEEPS_KEYS } as StepNodeType["domAttributes"],
+    }),
+  );
+  const things = picture.things.map(
+    (placed): ThingNodeType => ({
+      id: placed.thing.id,
+      type: "thing",
+      position: { x: placed.x, y: placed.y },
+      width: placed.width,
+      height: placed.height,
+      data: { placed },
+      ariaLabel: thingAria(placed.thing.id, placed.thing.layer, picture),
+      domAttributes: { ...KEEPS_KEYS } as ThingNodeType["domAttributes"],
+    }),
+  );
+  return [...steps, ...things];
+}
+
+function thingAria(id: string, layer: Layer, picture: Picture): string {
+  const names = namesOf(picture);
+  const ties = picture.ties
+    .filter(({ tie }) => tie.from === id || tie.to === id)
+    .map(({ tie }) => `${names.get(tie.from)} ${tie.label} ${names.get(tie.to)}`);
+  return [`${LAYERS[layer].word} ${names.get(id)}`, ...ties].join(", ");
+}
+
+function namesOf({ boxes, things }: Picture): Map<string, string> {
+  return new Map([
+    ...boxes.map(({ box }): [string, string] => [box.id, shownName(box.name)]),
+    ...things.map(({ thing }): [string, string] => [thing.id, shownName(thing.name)]),
+  ]);
 }
 
 function ariaOf(name: string, id: string, picture: Picture): string {
@@ -153,24 +194,38 @@ function ariaOf(name: string, id: string, picture: Picture): string {
   return `Step ${shownName(name)}${ways}`;
 }
 
-function edgesOf(picture: Picture, marks: string): LinkEdgeType[] {
+function edgesOf(picture: Picture, marks: string): GraphLine[] {
   const names = new Map(picture.boxes.map(({ box }) => [box.id, box.name]));
-  return picture.links.map((placed) => ({
-    id: placed.link.id,
-    type: "link",
-    source: placed.link.from,
-    target: placed.link.to,
-    focusable: false,
-    data: {
-      placed,
-      marks,
-      names: [names.get(placed.link.from) ?? "", names.get(placed.link.to) ?? ""],
-    },
-  }));
+  const ties = picture.ties.map(
+    (placed): TieEdgeType => ({
+      id: placed.tie.id,
+      type: "tie",
+      source: placed.tie.from,
+      target: placed.tie.to,
+      focusable: false,
+      data: { placed, marks },
+    }),
+  );
+  const links = picture.links.map(
+    (placed): LinkEdgeType => ({
+      id: placed.link.id,
+      type: "link",
+      source: placed.link.from,
+      target: placed.link.to,
+      focusable: false,
+      data: {
+        placed,
+        marks,
+        names: [names.get(placed.link.from) ?? "", names.get(placed.link.to) ?? ""],
+      },
+    }),
+  );
+  return [...ties, ...links];
 }
 
-function heightOf({ height }: Picture): number {
-  return Math.round(Math.min(440, Math.max(250, height + 24)));
+function heightOf({ height, things }: Picture): number {
+  const most = things.length > 0 ? 560 : 440;
+  return Math.round(Math.min(most, Math.max(250, height + 24)));
 }
 
 /**

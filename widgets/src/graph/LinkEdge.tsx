@@ -41,7 +41,7 @@ export const LinkEdge = memo(function LinkEdge({ data }: EdgeProps<LinkEdgeType>
   );
 });
 
-const TONES = ["plain", "taken", "recovery"] as const;
+const TONES = ["plain", "taken", "recovery", "tie"] as const;
 
 /** The heads of the arrows; each view needs its own, since ids are the whole document's. */
 export function ArrowHeads({ id }: { id: string }) {
@@ -58,7 +58,7 @@ export function ArrowHeads({ id }: { id: string }) {
             markerWidth={8}
             markerHeight={8}
             markerUnits="userSpaceOnUse"
-            orient="auto"
+            orient="auto-start-reverse"
           >
             <path className={`dexnb-head-${tone}`} d="M0 0L8 4L0 8z" />
           </marker>

@@ -26,7 +26,7 @@ const ICONS: Record<LiveState, IconName> = {
 };
 
 /** The anchors that the edges need; they are never drawn, and nothing can be tied to them. */
-function Anchors() {
+export function Anchors() {
   return (
     <>
       <Handle type="target" position={Position.Left} isConnectable={false} />
@@ -79,10 +79,15 @@ function titleOf({ text, step, executions }: Live): string {
 
 /** What it waits for before it executes. */
 function Waits({ placed }: { placed: PlacedBox }) {
-  const { waits } = placed.box;
-  if (waits.length === 0) return null;
+  const { waits, waitKind, waitTitle } = placed.box;
+  if (waits.length === 0 && !waitKind) return null;
   return (
     <div className="dexnb-waits" style={{ top: placed.places.waits }}>
+      {waitKind && (
+        <span className="dexnb-wait-kind" title={`waits for ${shown(waitTitle, 500)}`}>
+          {waitKind}
+        </span>
+      )}
       {waits.map((text) => (
         <span
           key={text}
@@ -205,10 +210,13 @@ function OutcomeCard({ card, guarded, taken }: { card: Card; guarded: boolean; t
       <span
         className={`dexnb-card dexnb-card-${outcome.tone} ${taken ? "dexnb-card-taken" : ""}`}
         style={{ left: x, top: y, width, height: CARD_HEIGHT }}
-        title={`${outcome.text} ${why}${taken ? " (taken)" : ""}`}
+        title={[outcome.text, why, taken ? "(taken)" : "", outcome.more].filter(Boolean).join(" ")}
       >
         {taken && <Icon name="check" size={10} />}
         {outcome.text}
+        {outcome.more && (
+          <Icon name={outcome.more.startsWith("cancels") ? "no" : "mail"} size={10} />
+        )}
       </span>
     </>
   );

@@ -5,8 +5,9 @@
 
 import { layout as dagreLayout, Graph } from "@dagrejs/dagre";
 import { CARD_HEIGHT, measure, type Places } from "./measure";
-import { type Box, loopPath, type Point, smoothPath } from "./path";
+import { type Box, bendsOf, loopPath, type Point, smoothPath } from "./path";
 import type { Link, Shape, StepBox } from "./shape";
+import { type PlacedThing, type PlacedTie, routeTies, shelve, sizeOf } from "./shelf";
 
 export interface PlacedBox extends Box {
   box: StepBox;
@@ -22,6 +23,8 @@ export interface PlacedLink {
 export interface Picture {
   boxes: PlacedBox[];
   links: PlacedLink[];
+  things: PlacedThing[];
+  ties: PlacedTie[];
   width: number;
   height: number;
 }
@@ -37,27 +40,55 @@ const ALONE_ACROSS = 4;
 
 export function layout(shape: Shape): Picture {
   const looped = new Set(shape.links.filter((l) => l.from === l.to).map((l) => l.from));
-  const linked = new Set(shape.links.filter((l) => l.from !== l.to).flatMap((l) => [l.from, l.to]));
+  const ways = [...shape.links, ...shape.ties].filter((way) => way.from !== way.to);
+  const linked = new Set(ways.flatMap((way) => [way.from, way.to]));
   const sizes = new Map(shape.boxes.map((box) => [box.id, measure(box)]));
-  const together = shape.boxes.filter((box) => linked.has(box.id));
-  const graph = ranked({ boxes: together, links: shape.links }, sizes, looped);
   const room = (id: string) => (looped.has(id) ? LOOP_ROOM : 0);
-  const boxes = together.map((box): PlacedBox => {
-    const { x, y, width, height } = graph.node(box.id) as Box;
-    const places = sizes.get(box.id) as Places;
-    const corner = { x: x - width / 2, y: y - height / 2 + room(box.id) };
-    return { box, places, ...corner, width: places.width, height: places.height };
-  });
-  const size = graph.graph() as { width?: number; height?: number };
+  const graph = ranked(shape, linked, sizes, room);
+  const boxes = shape.boxes
+    .filter((box) => linked.has(box.id))
+    .map((box): PlacedBox => {
+      const { x, y, width, height } = graph.node(box.id) as Box;
+      const places = sizes.get(box.id) as Places;
+      const corner = { x: x - width / 2, y: y - height / 2 + room(box.id) };
+      return { box, places, ...corner, width: places.width, height: places.height };
+    });
   const alone = shape.boxes.filter((box) => !linked.has(box.id));
-  boxes.push(...grid(alone, sizes, { room, top: together.length > 0 ? (size.height ?? 0) : 0 }));
-  const links = routes(shape.links, boxes, graph);
+  const { height = 0 } = linked.size > 0 ? (graph.graph() as { height?: number }) : {};
+  boxes.push(...grid(alone, sizes, { room, top: height }));
+  const things = placeThings(shape, linked, boxes, graph);
+  const placed = new Map<string, Box>([
+    ...boxes.map((box): [string, Box] => [box.box.id, box]),
+    ...things.map((thing): [string, Box] => [thing.thing.id, thing]),
+  ]);
+  const rights = boxes.map((box) => box.x + box.width + room(box.box.id));
   return {
     boxes,
-    links,
-    width: Math.max(0, ...boxes.map((box) => box.x + box.width + room(box.box.id))),
-    height: Math.max(0, ...boxes.map((box) => box.y + box.height)),
+    links: routes(shape.links, boxes, graph),
+    things,
+    ties: routeTies(shape.ties, placed, (tie) => innerPoints(graph, tie)),
+    width: Math.max(0, ...rights, ...things.map((thing) => thing.x + thing.width)),
+    height: Math.max(0, ...[...boxes, ...things].map((box) => box.y + box.height)),
   };
+}
+
+function placeThings(
+  shape: Shape,
+  linked: ReadonlySet<string>,
+  boxes: PlacedBox[],
+  graph: Graph,
+): PlacedThing[] {
+  const tied = shape.things
+    .filter(({ id }) => linked.has(id))
+    .map((thing): PlacedThing => {
+      const { x, y, width, height } = graph.node(thing.id) as Box;
+      return { thing, x: x - width / 2, y: y - height / 2, width, height };
+    });
+  const all = [...boxes, ...tied];
+  const right = Math.max(8, ...all.map(({ x, width }) => x + width));
+  const top = Math.max(0, ...all.map(({ y, height }) => y + height));
+  const rest = shape.things.filter(({ id }) => !linked.has(id));
+  return [...tied, ...shelve(rest, { left: 8, right, top })];
 }
 
 function grid(
@@ -92,7 +123,12 @@ function routes(links: Link[], boxes: PlacedBox[], graph: Graph): PlacedLink[] {
     });
 }
 
-function ranked(shape: Shape, sizes: Map<string, Places>, looped: ReadonlySet<string>): Graph {
+function ranked(
+  shape: Shape,
+  linked: ReadonlySet<string>,
+  sizes: Map<string, Places>,
+  room: (id: string) => number,
+): Graph {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({
     rankdir: "LR",
@@ -102,22 +138,24 @@ function ranked(shape: Shape, sizes: Map<string, Places>, looped: ReadonlySet<st
     marginx: 8,
     marginy: 8,
   });
-  for (const box of shape.boxes) {
+  for (const box of shape.boxes.filter(({ id }) => linked.has(id))) {
     const { width, height } = sizes.get(box.id) as Places;
-    const room = looped.has(box.id) ? LOOP_ROOM : 0;
-    graph.setNode(box.id, { width: width + room, height: height + room });
+    graph.setNode(box.id, { width: width + room(box.id), height: height + room(box.id) });
   }
-  for (const link of shape.links) {
-    if (link.from === link.to || !graph.hasNode(link.from) || !graph.hasNode(link.to)) continue;
-    const label = link.label ? { width: link.label.length * 5.4, height: 16, labelpos: "c" } : {};
-    graph.setEdge(link.from, link.to, label, link.id);
+  for (const thing of shape.things.filter(({ id }) => linked.has(id))) {
+    graph.setNode(thing.id, sizeOf(thing));
+  }
+  for (const way of [...shape.links, ...shape.ties]) {
+    if (way.from === way.to || !graph.hasNode(way.from) || !graph.hasNode(way.to)) continue;
+    const label = way.label ? { width: way.label.length * 5.4, height: 16, labelpos: "c" } : {};
+    graph.setEdge(way.from, way.to, label, way.id);
   }
   dagreLayout(graph);
   return graph;
 }
 
 /** Where dagre bends a link between the two boxes. */
-function innerPoints(graph: Graph, link: Link): Point[] {
+function innerPoints(graph: Graph, link: Pick<Link, "id" | "from" | "to">): Point[] {
   const edge = graph.edge({ v: link.from, w: link.to, name: link.id }) as { points?: Point[] };
   return (edge?.points ?? []).slice(1, -1);
 }
@@ -156,17 +194,6 @@ function enterAt(level: number, target: Box, taken: number[]): number {
     return y >= top && y <= bottom && taken.every((other) => Math.abs(other - y) >= ENTRY_GAP);
   });
   return free ?? wanted;
-}
-
-/** Neighbours are joined by one sweep; farther ones go round what is between, as dagre found. */
-function bendsOf(start: Point, end: Point, inner: Point[]): Point[] {
-  const forward = end.x >= start.x;
-  const between = inner.filter((point) => {
-    return forward
-      ? point.x > start.x + 8 && point.x < end.x - 8
-      : point.x < start.x - 8 && point.x > end.x + 8;
-  });
-  return between.length > 1 ? between : [];
 }
 
 function leaveAt(link: Link, source: PlacedBox): number {

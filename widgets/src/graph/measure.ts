@@ -59,6 +59,7 @@ export function measure(box: StepBox): Places {
     sum(box.chips.map((chip) => wide(chip.text, 6.4) + 32)),
     sum(box.streams.map((name) => wide(shownName(name, 24), 6.2) + 30)),
     ...box.waits.map((text) => wide(shownName(text, 40), 6.2) + 30),
+    box.waitKind ? wide(box.waitKind, 6.2) + 30 : 0,
     box.waits.length > 0 ? SMALLEST_WAITING - 2 * PADDING : 0,
     stacked ? Math.max(...widths) + 28 : row,
     box.polls ? SMALLEST_POLLING - 2 * PADDING : SMALLEST - 2 * PADDING,
@@ -70,7 +71,8 @@ export function measure(box: StepBox): Places {
   const streams = y;
   if (box.streams.length > 0) y += 26;
   const waits = y;
-  if (box.waits.length > 0) y += box.waits.length * WAIT_ROW + 6;
+  const rows = box.waits.length + (box.waitKind ? 1 : 0);
+  if (rows > 0) y += rows * WAIT_ROW + 6;
   const placed = placeCards(box.outcomes, widths, { y, width, stacked });
   const live = placed.end + 2;
   return {

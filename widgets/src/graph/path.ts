@@ -27,6 +27,23 @@ export function smoothPath(points: Point[]): string {
   return path;
 }
 
+/** Neighbours are joined by one sweep; farther ones go round what is between, as dagre found. */
+export function bendsOf(start: Point, end: Point, inner: Point[]): Point[] {
+  const forward = end.x >= start.x;
+  const between = inner.filter((point) => {
+    return forward
+      ? point.x > start.x + 8 && point.x < end.x - 8
+      : point.x < start.x - 8 && point.x > end.x + 8;
+  });
+  return between.length > 1 ? between : [];
+}
+
+/** A curve that leaves and arrives upright. */
+export function droopPath(start: Point, end: Point): string {
+  const middle = (start.y + end.y) / 2;
+  return `M${at(start.x, start.y)}C${at(start.x, middle)} ${at(end.x, middle)} ${at(end.x, end.y)}`;
+}
+
 /**
  * A link from a box to itself: out of its right side, over its upper right corner and down onto
  * its top, nowhere inside the box.

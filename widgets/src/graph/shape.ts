@@ -6,6 +6,8 @@ import { duration } from "../duration";
 import type { IconName } from "../lab/Icon";
 import { shownName } from "../value";
 import { SUBFLOW } from "../waits";
+import { type Layer, layerOf } from "./layers";
+import { type Thing, type Tie, thingOf, tiesOf } from "./things";
 
 export type OutcomeTone = "go" | "end" | "fail" | "quiet" | "warn";
 
@@ -13,6 +15,8 @@ export interface Outcome {
   id: string;
   type: string;
   text: string;
+  /** What it cancels and what must be empty, in words. */
+  more: string;
   /** The guard without what it shares with the others; `condition` has it whole. */
   guard: string;
   condition: string;
@@ -40,6 +44,9 @@ export interface StepBox {
   streams: string[];
   /** What it waits for before it executes. */
   waits: string[];
+  /** How those belong together, where there are several, and the same at length. */
+  waitKind: string;
+  waitTitle: string;
   outcomes: Outcome[];
   /** Whether it waits in rounds: it gets room for rounds, checkpoint and budget. */
   polls: boolean;
@@ -54,10 +61,15 @@ export interface Link {
   label: string;
 }
 
+/** Steps with the ways between them; and, by layer, what they use and who calls the Flow. */
 export interface Shape {
   boxes: StepBox[];
   links: Link[];
+  things: Thing[];
+  ties: Tie[];
 }
+
+const NO_LAYERS: ReadonlySet<Layer> = new Set();
 
 const TONES: Record<string, OutcomeTone> = {
   goTo: "go",
@@ -73,7 +85,11 @@ const STEPS: ReadonlySet<string> = new Set(["step", "timeout_handler"]);
 const WAYS: ReadonlySet<string> = new Set(["transition", "failure_transition"]);
 const MOST_WAITS = 6;
 
-export function shapeOf(graph: FlowGraph, polling: ReadonlySet<string>): Shape {
+export function shapeOf(
+  graph: FlowGraph,
+  polling: ReadonlySet<string>,
+  layers: ReadonlySet<Layer> = NO_LAYERS,
+): Shape {
   const byId = new Map(graph.nodes.map((node) => [node.id, node]));
   const tops = graph.nodes.filter((node) => {
     return STEPS.has(node.kind) || (node.kind === "unknown" && !byId.has(node.parentId));
@@ -83,7 +99,12 @@ export function shapeOf(graph: FlowGraph, polling: ReadonlySet<string>): Shape {
     .filter((edge) => WAYS.has(edge.kind))
     .map((edge) => linkOf(edge, byId))
     .filter((link) => link !== null);
-  return { boxes, links };
+  const drawn = graph.nodes.filter((node) => {
+    const layer = layerOf(node.kind);
+    return layer !== null && layers.has(layer);
+  });
+  const things = drawn.map(thingOf);
+  return { boxes, links, things, ties: tiesOf(graph, boxes, things) };
 }
 
 function boxOf(
@@ -104,8 +125,33 @@ function boxOf(
     chips: chipsOf(node),
     streams: streamsOf(node, inside, graph, byId),
     waits: (node.waits ?? []).slice(0, MOST_WAITS),
+    ...waitWords(inside.filter((other) => other.kind === "wait")),
     outcomes: outcomesOf(decisions, byId),
     polls: sleeps || node.given.includes("heartbeat_timeout") || polling.has(node.name),
+  };
+}
+
+const TOGETHER: Record<string, string> = {
+  allOf: "all of",
+  anyOf: "any of",
+  anyComboOf: "any combination of",
+  skipWaitImmediately: "no wait",
+  unknown: "unknown",
+};
+
+function waitWords(cards: GraphNode[]): { waitKind: string; waitTitle: string } {
+  const title = cards.map(({ wait, condition }) => {
+    const labels = wait?.conditions.map(({ label }) => label).join(", ") ?? "";
+    const kind = TOGETHER[wait?.type ?? ""] ?? "";
+    const guard = condition && cards.length > 1 ? ` if ${condition}` : "";
+    return `${[kind, labels].filter(Boolean).join(" ")}${guard}`;
+  });
+  const [first] = cards;
+  const alone = (first?.wait?.conditions.length ?? 0) > 1 || first?.wait?.type === "unknown";
+  const kind = alone ? (TOGETHER[first?.wait?.type ?? ""] ?? "") : "";
+  return {
+    waitKind: cards.length > 1 ? `? one of ${cards.length} waits` : kind,
+    waitTitle: title.join("; or "),
   };
 }
 
@@ -150,7 +196,7 @@ function streamsOf(
 ): string[] {
   const own = new Set([node.id, ...inside.map((other) => other.id)]);
   const names = graph.edges
-    .filter((edge) => edge.kind === "resource_write" && own.has(edge.from))
+    .filter((edge) => own.has(edge.from) && byId.get(edge.to)?.kind === "stream")
     .map((edge) => byId.get(edge.to)?.name ?? "");
   return [...new Set(names)].filter(Boolean).slice(0, 4);
 }
@@ -168,12 +214,27 @@ function outcomesOf(nodes: GraphNode[], byId: Map<string, GraphNode>): Outcome[]
       id: node.id,
       type,
       text: shownName(text, 34),
+      more: moreOf(node, byId),
       guard: shownName(guard === "otherwise" ? guard : guard.slice(shared), 30),
       condition: node.condition,
       tone: TONES[type] ?? "warn",
       targets,
     };
   });
+}
+
+function moreOf({ decision }: GraphNode, byId: Map<string, GraphNode>): string {
+  const name = (id: string) => shownName(byId.get(id)?.name ?? "Unknown", 60);
+  const checked = (decision?.checkedChannels ?? []).map(name);
+  const cancelled = (decision?.cancellations ?? []).map(({ stepId, scope }) => {
+    return scope === "siblings" ? `${name(stepId)} (siblings)` : name(stepId);
+  });
+  return [
+    cancelled.length > 0 && `cancels ${cancelled.join(", ")}`,
+    checked.length > 0 && `if ${checked.join(", ")} is empty`,
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /** The guard without the negations of those before it: `not (a) and b` is read as `b` in a row. */
@@ -211,14 +272,13 @@ export function sharedStart(guards: string[]): number {
 function linkOf(edge: GraphEdge, byId: Map<string, GraphNode>): Link | null {
   const source = byId.get(edge.from);
   const target = byId.get(edge.to);
-  if (!source || !target || edge.kind === "resource_write") return null;
+  if (!source || !target || source.kind === "rpc") return null;
   const from = frameOf(source, byId);
   const to = frameOf(target, byId);
-  if (!from || !to) return null;
   const failed = edge.kind === "failure_transition";
   return {
     id: edge.id,
-    kind: edge.kind,
+    kind: failed ? "failure_transition" : "transition",
     from,
     to,
     outcome: outcomeOf(source, target, from, byId),
@@ -240,8 +300,7 @@ function outcomeOf(
   return "";
 }
 
-function frameOf(node: GraphNode, byId: Map<string, GraphNode>): string | null {
-  if (node.kind === "stream") return null;
+function frameOf(node: GraphNode, byId: Map<string, GraphNode>): string {
   return node.parentId && byId.has(node.parentId) ? node.parentId : node.id;
 }
 
@@ -258,6 +317,8 @@ export function shapeOfRun(view: RunView, polling: ReadonlySet<string>): Shape {
     chips: [],
     streams: [],
     waits: [],
+    waitKind: "",
+    waitTitle: "",
     outcomes: [],
     polls: polling.has(name),
   }));
@@ -270,5 +331,5 @@ export function shapeOfRun(view: RunView, polling: ReadonlySet<string>): Shape {
     outcome: "",
     label: kind === "failure_transition" ? "Execute failure" : "",
   }));
-  return { boxes, links };
+  return { boxes, links, things: [], ties: [] };
 }
