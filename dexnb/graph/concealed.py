@@ -14,7 +14,7 @@ from dexnb.errors import DocumentError
 from dexnb.graph.redact import HIDDEN, looks_secret, names_secret
 
 _ASSIGNED = re.compile(r"([\w-]+)(\s*[=:]\s*)(\S*\d\S*)")
-_WORD = re.compile(r"[^\s\"'`,;()\[\]{}<>]+")
+_WORD = re.compile(r"[^\s\"'`,;()\[\]{}<>]*[^\s\"'`,;()\[\]{}<>.:!?]")
 _LAYOUT = frozenset({kinds.NL, kinds.NEWLINE, kinds.INDENT, kinds.DEDENT, kinds.COMMENT})
 _PATTERN_STARTS = frozenset({"FSTRING_START", "TSTRING_START"})
 _PATTERN_ENDS = frozenset({"FSTRING_END", "TSTRING_END"})
@@ -41,8 +41,9 @@ def concealed_lines(text: str) -> list[str]:
     """
     lines = text.split("\n")
     try:
+        ast.parse(text)
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (tokenize.TokenError, SyntaxError, ValueError) as error:
+    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError) as error:
         raise DocumentError(f"the source cannot be shown: {error}") from error
     found = [each for statement in _statements(tokens) for each in _hidden(statement)]
     for span in sorted(found, reverse=True):

@@ -58,7 +58,7 @@ class _Judged(FlowPicture):
         self._asked = asked
 
     def _repr_mimebundle_(
-        self, include: Collection[str] = (), exclude: Collection[str] = ()
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
         made = super()._repr_mimebundle_(include, exclude)
         if "text/html" in made:
