@@ -109,9 +109,13 @@ function Row({ finding, page }: { finding: Finding; page: Page }) {
   const selection = useSelection();
   const key = keyOf(finding);
   const open = selection.finding === key;
+  const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (open && row.current) toTop(row.current);
+  }, [open]);
   const place = placeText(finding.place);
   return (
-    <li className={`dexnb-finding dexnb-finding-${finding.severity}`}>
+    <li ref={row} className={`dexnb-finding dexnb-finding-${finding.severity}`}>
       <button
         type="button"
         aria-expanded={open}
@@ -129,6 +133,12 @@ function Row({ finding, page }: { finding: Finding; page: Page }) {
       {open && <FindingDetails finding={finding} at={page.lint?.at ?? null} />}
     </li>
   );
+}
+
+/** Scroll the pane, and nothing around it, so that there is room for what an open finding shows. */
+function toTop(row: HTMLElement): void {
+  const pane = row.closest('[role="tabpanel"]');
+  if (pane) pane.scrollTop += row.getBoundingClientRect().top - pane.getBoundingClientRect().top;
 }
 
 function SeverityMark({ severity }: { severity: Severity }) {
