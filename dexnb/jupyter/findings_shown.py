@@ -10,6 +10,7 @@ from dexnb.model.finding import Finding
 from dexnb.model.markup import escaped
 
 _LONGEST = 2000
+_LEFT = "text-align:left"
 _SIGNS = {"error": "✖", "warning": "▲", "note": "●"}
 _COLOURS = {"error": "#c4314b", "warning": "#a15c00", "note": "#2a6fb0"}
 
@@ -49,13 +50,16 @@ class FindingsShown(Sequence[Finding]):
         total = escaped(in_words(self._findings, self._read).rsplit("\n", 1)[-1])
         if not self._findings:
             return f"<p>{total}</p>"
-        head = "".join(f"<th>{name}</th>" for name in ("", "Rule", "Where", "What, and what to do"))
+        head = "".join(
+            f'<th style="{_LEFT}">{name}</th>'
+            for name in ("", "Rule", "Where", "What, and what to do")
+        )
         rows = "".join(map(_row, self._findings))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p>{total}</p>"
 
 
 def _row(finding: Finding) -> str:
-    cells = (f'<td style="text-align:left">{cell}</td>' for cell in _cells(finding))
+    cells = (f'<td style="{_LEFT}">{cell}</td>' for cell in _cells(finding))
     return f"<tr>{''.join(cells)}</tr>"
 
 
@@ -64,6 +68,6 @@ def _cells(finding: Finding) -> Iterator[str]:
     sign, colour = _SIGNS[finding.severity], _COLOURS[finding.severity]
     yield f'<span style="color:{colour}" title="{finding.severity}">{sign}</span>'
     yield f"<code>{escaped(finding.code)}</code> {escaped(finding.name)}{unsure}"
-    yield f"<code>{escaped(where(finding.place))}</code>"
+    yield f'<code style="white-space:nowrap">{escaped(where(finding.place))}</code>'
     hint = f"<br><em>{escaped(finding.hint, _LONGEST)}</em>" if finding.hint else ""
     yield f"{escaped(finding.message, _LONGEST)}{hint}"
