@@ -97,6 +97,7 @@ check: $(TEST) $(MODULES)
 	$(BIN)/python -m mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m interrogate dexnb
+	$(BIN)/dexnb lint --strict dexnb/examples notebooks
 	cd widgets && npm run --silent check
 
 # Tests that judge real time run alone and print their figures.

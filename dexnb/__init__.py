@@ -109,7 +109,7 @@ if TYPE_CHECKING:
     from dexnb.flow.time_travel import TimeTravelOptions, TimeTravelStepMethod, TimeTravelType
     from dexnb.flow.timer import Timer
     from dexnb.flow.wait import ConditionCombination, Wait
-    from dexnb.graph.flow_picture import flow_graph as flow_graph
+    from dexnb.jupyter.flow_graph import flow_graph as flow_graph
     from dexnb.jupyter.lab import Lab as Lab
     from dexnb.jupyter.opening import lab as lab
 
@@ -242,7 +242,7 @@ _PARTS = {
     "flow.time_travel": "TimeTravelOptions TimeTravelStepMethod TimeTravelType",
     "flow.timer": "Timer",
     "flow.wait": "ConditionCombination Wait",
-    "graph.flow_picture": "flow_graph",
+    "jupyter.flow_graph": "flow_graph",
     "jupyter.lab": "Lab",
     "jupyter.opening": "lab",
 }

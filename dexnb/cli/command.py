@@ -11,6 +11,10 @@ from typing import TextIO
 
 from dexnb._version import __version__
 from dexnb.cli.exits import INTERRUPTED, UNREAD, USAGE
+from dexnb.cli.graph.options import ABOUT as GRAPH
+from dexnb.cli.graph.options import add_options as add_graph_options
+from dexnb.cli.lint.options import ABOUT as LINT
+from dexnb.cli.lint.options import add_options as add_lint_options
 from dexnb.cli.worker.options import ABOUT as WORKER
 from dexnb.cli.worker.options import add_options as add_worker_options
 from dexnb.clock import LONGEST, Clock
@@ -49,6 +53,14 @@ def _do(options: argparse.Namespace) -> int:
         from dexnb.cli.doctor import doctor
 
         return doctor(options.folder)
+    if options.command == "graph":
+        from dexnb.cli.graph.command import graph
+
+        return graph(options)
+    if options.command == "lint":
+        from dexnb.cli.lint.command import lint
+
+        return lint(options)
     if options.command == "worker":
         from dexnb.cli.worker.parent import worker
 
@@ -69,22 +81,14 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dexnb {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_run(
-        commands.add_parser(
-            "run",
-            help="run a Flow and watch it",
-            description=_RUN,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
-    add_worker_options(
-        commands.add_parser(
-            "worker",
-            help="serve Flows from a store, with several processes",
-            description=WORKER,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
+    for name, told, about, add in (
+        ("graph", "draw the definition graphs of Flows", GRAPH, add_graph_options),
+        ("lint", "look for what goes wrong in polling Flows", LINT, add_lint_options),
+        ("run", "run a Flow and watch it", _RUN, _add_run),
+        ("worker", "serve Flows from a store, with several processes", WORKER, add_worker_options),
+    ):
+        shape = argparse.RawDescriptionHelpFormatter
+        add(commands.add_parser(name, help=told, description=about, formatter_class=shape))
     doctor = commands.add_parser(
         "doctor",
         help="check this machine: versions, clock, files",

@@ -172,7 +172,23 @@ def read_flow(
         made = f"{given.__name__}()" if isinstance(given, type) else "YourFlow()"
         fix = f"give an instance of a Flow subclass: {made}"
         raise FlowDefinitionError(_name(given), [Problem("flow", shown(given), fix)])
-    return _Reader(flow, minimum_heartbeat).read()
+    reader = _Reader(flow, minimum_heartbeat)
+    registered = reader.read()
+    if reader.problems:
+        raise FlowDefinitionError(reader.flow_type, reader.problems)
+    return registered
+
+
+def look_at_flow(
+    flow: Flow[Any], *, minimum_heartbeat: float = MINIMUM_HEARTBEAT_TIMEOUT
+) -> tuple[RegisteredFlow, list[Problem]]:
+    """Give a Flow as far as its definition holds, and every problem found.
+
+    For those who show a Flow that cannot run; one with problems must not be registered.
+    """
+    reader = _Reader(flow, minimum_heartbeat)
+    registered = reader.read()
+    return registered, reader.problems
 
 
 class _Reader:
@@ -199,10 +215,9 @@ class _Reader:
         rpcs = self._rpcs()
         if not problems:
             self.problems += need_problems(self.needs, persistence)
-        if self.problems:
-            raise FlowDefinitionError(self.flow_type, self.problems)
+        named = flow_type if isinstance(flow_type, str) else self.flow_type
         return RegisteredFlow(
-            flow_type, self.flow, steps, start, persistence, rpcs, self.minimum_heartbeat
+            named, self.flow, steps, start, persistence, rpcs, self.minimum_heartbeat
         )
 
     def _timeout_handler(self, steps: dict[str, RegisteredStep]) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from functools import cache, reduce
+from functools import reduce
 from operator import or_
 from typing import Any, Final, Literal, NotRequired, Required, TypeVar, Union, get_args, get_origin
+from weakref import WeakKeyDictionary
 
 from dexnb.flow.tags import Unfit
 
@@ -114,7 +115,11 @@ def _bind(type_: Any, bindings: Mapping[Any, Any]) -> Any:
 
 def _hints(class_: Any) -> dict[str, Any]:
     # A name in a notebook may stand for another class after the next cell, in a module it stays.
-    return _resolve(class_) if class_.__module__ == "__main__" else _resolve_once(class_)
+    if class_.__module__ == "__main__":
+        return _resolve(class_)
+    if class_ not in _resolved:
+        _resolved[class_] = _resolve(class_)
+    return _resolved[class_]
 
 
 def _resolve(class_: Any) -> dict[str, Any]:
@@ -127,4 +132,5 @@ def _resolve(class_: Any) -> dict[str, Any]:
         ) from error
 
 
-_resolve_once = cache(_resolve)
+_resolved: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+"""Classes come and go too where modules are loaded again, or made of text."""

@@ -27,6 +27,11 @@ class Step(ABC, Generic[InputT]):
     nothing but its checkpoint.
     """
 
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        """Answer by the bases alone: Python would ask each class that there is of this kind."""
+        return cls in other.__mro__
+
     @abstractmethod
     def execute(self, context: Any, input: Any) -> Any:
         """Do the work and decide what follows."""

@@ -11,7 +11,7 @@ from dexnb.graph.calls import plain_call
 from dexnb.graph.frames import Frame
 from dexnb.graph.guards import Guards, guard_of
 from dexnb.graph.paths import Found, key_of
-from dexnb.graph.scope import UNKNOWN
+from dexnb.graph.scope import UNKNOWN, known
 
 MOST = 500
 """Alternatives after which the rest is given up as unknown: no code may stall the reader."""
@@ -187,7 +187,4 @@ def _items(collection: Any) -> Iterator[Any]:
         yield UNKNOWN
         return
     for item in tuple(collection):
-        if type(item) is tuple:
-            yield from item
-        else:
-            yield item
+        yield from map(known, item if type(item) is tuple else (item,))

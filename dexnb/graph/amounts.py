@@ -43,6 +43,8 @@ class Amount:
 
 
 NOTHING = Amount(None)
+MOST = 2000
+"""Expressions that one is worked out from: variables that feed each other make them double."""
 _UNITS = {
     "days": 86400.0,
     "seconds": 1.0,
@@ -69,16 +71,22 @@ class Amounts:
         self.constants: dict[str, Any] = {}
         self._written = written
         self._under_way: set[int] = set()
+        self._looked_at = 0
 
     def of(self, expression: ast.expr, frame: Frame) -> Amount:
-        """Evaluate an expression of a function."""
-        if id(expression) in self._under_way:
+        """Evaluate an expression of a function; too tangled a one is not known."""
+        if not self._under_way:
+            self._looked_at = 0
+        self._looked_at += 1
+        if id(expression) in self._under_way or self._looked_at > MOST:
             return NOTHING
         self._under_way.add(id(expression))
         try:
-            return self._evaluate(expression, frame)
+            amount = self._evaluate(expression, frame)
         finally:
             self._under_way.discard(id(expression))
+        # What was worked out of a part only may be too small.
+        return amount if self._looked_at <= MOST else Amount(None, seen=amount.seen)
 
     def _evaluate(self, expression: ast.expr, frame: Frame) -> Amount:
         match expression:

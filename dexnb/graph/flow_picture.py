@@ -121,14 +121,14 @@ class FlowPicture:
         return self.to_svg()
 
     def _repr_mimebundle_(
-        self, include: Collection[str] = (), exclude: Collection[str] = ()
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
     ) -> dict[str, str]:
         svg = self.to_svg()
         made = {"text/plain": repr(self), "image/svg+xml": svg, "text/html": scrolled(svg)}
         return {
             kind: value
             for kind, value in made.items()
-            if (not include or kind in include) and kind not in exclude
+            if (not include or kind in include) and kind not in (exclude or ())
         }
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from dexnb.graph.paths import Paths, inside, walk_paths
 from dexnb.graph.scope import UNKNOWN, Scope, attribute_of
 from dexnb.graph.source import Tree, is_users, plain_function, read_source
 
+MadeT = TypeVar("MadeT")
 DEEPEST = 2
 """How many calls deep helpers are followed."""
 
@@ -44,7 +45,7 @@ class Frame:
         nested = self._nested(call.func)
         if nested is not None:
             tree, home = nested
-            inner = Frame(tree, home.scope, walk_paths(tree), self.depth + 1, outer=home)
+            inner = Frame(tree, home.scope, _paths(tree), self.depth + 1, outer=home)
             inner.arguments.update(_bind(inner, call, self, skip=0))
             return inner
         callee, owner = self.callee(call.func)
@@ -106,10 +107,7 @@ class Frame:
 
     def calls(self) -> Iterator[ast.Call]:
         """Give every call in this function, those of functions inside it too."""
-        for statement in self.tree.body:
-            for node in inside(statement):
-                if isinstance(node, ast.Call):
-                    yield node
+        return iter(_once(self.tree, "_dexnb_calls", _calls))
 
 
 def read_frame(
@@ -124,7 +122,7 @@ def read_frame(
         return None
     fixed = fixed or any(isinstance(node, ast.Global) for node in ast.walk(source.tree))
     scope = Scope(function, owner, fixed=fixed)
-    return Frame(source.tree, scope, walk_paths(source.tree), depth)
+    return Frame(source.tree, scope, _paths(source.tree), depth)
 
 
 def file_of(frame: Frame) -> str:
@@ -146,6 +144,24 @@ def reachable(frame: Frame) -> Iterator[Frame]:
         yield current
         found = (current.follow(call) for call in current.calls())
         waiting.extend(each for each in found if each is not None)
+
+
+def _once(tree: Tree, name: str, make: Callable[[Tree], MadeT]) -> MadeT:
+    """Give what was made of a tree before: trees never change, and many ask for the same."""
+    kept: dict[str, Any] = vars(tree)
+    if name not in kept:
+        kept[name] = make(tree)
+    made: MadeT = kept[name]
+    return made
+
+
+def _calls(tree: Tree) -> tuple[ast.Call, ...]:
+    parts = (part for statement in tree.body for part in inside(statement))
+    return tuple(part for part in parts if isinstance(part, ast.Call))
+
+
+def _paths(tree: Tree) -> Paths:
+    return _once(tree, "_dexnb_paths", walk_paths)
 
 
 def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:

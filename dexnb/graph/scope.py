@@ -11,6 +11,8 @@ import inspect
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final
 
+from dexnb.graph.opaque import Later, Opaque
+
 
 class _Unknown:
     def __repr__(self) -> str:
@@ -41,6 +43,9 @@ class Scope:
 
     def name(self, name: str) -> Any:
         """Give what a name stands for; a local variable's value is not known here."""
+        return known(self._held(name))
+
+    def _held(self, name: str) -> Any:
         if name == self._self:
             return self.owner
         if name in self.locals:
@@ -48,23 +53,27 @@ class Scope:
         if name in self._closure:
             return cell_value(self._closure[name])
         if name in self.function.__globals__:
-            return self.function.__globals__[name]
+            return _there(self.function.__globals__, name)
         return getattr(builtins, name, UNKNOWN)
 
     def look(self, expression: ast.expr) -> Any:
         """Give the object that an expression of names, attributes and constant keys stands for."""
+        return known(self.held(expression))
+
+    def held(self, expression: ast.expr) -> Any:
+        """Do as `look` does, and give the `Opaque` of what source text only names."""
         match expression:
             case ast.Constant(value=value):
                 return value
             case ast.Name(id=name):
-                return self.name(name)
+                return self._held(name)
             case ast.Attribute(value=base, attr=attribute):
-                return attribute_of(self.look(base), attribute)
+                return held_attribute(self.held(base), attribute)
             case ast.Subscript(value=base, slice=key):
-                return _item_of(self.look(base), self.look(key))
+                return _item_of(self.held(base), self.held(key))
             case ast.Call(func=function, args=[base, key, *_]) if self.look(function) is getattr:
                 name = self.look(key)
-                return attribute_of(self.look(base), name) if isinstance(name, str) else UNKNOWN
+                return held_attribute(self.held(base), name) if isinstance(name, str) else UNKNOWN
             case _:
                 return UNKNOWN
 
@@ -92,12 +101,33 @@ def cell_value(cell: CellType) -> Any:
         return UNKNOWN
 
 
+def known(value: Any) -> Any:
+    """Give a value, `UNKNOWN` for one that source text only names."""
+    return UNKNOWN if isinstance(value, Opaque) else value
+
+
+def _there(names: dict[str, Any], name: str) -> Any:
+    value = names[name]
+    if isinstance(value, Later):
+        value = names[name] = value.found()
+    return value
+
+
 def attribute_of(base: Any, name: str) -> Any:
     """Give an attribute without running a descriptor."""
+    return known(held_attribute(base, name))
+
+
+def held_attribute(base: Any, name: str) -> Any:
+    """Do as `attribute_of` does, and give the `Opaque` of what source text only names."""
     if base is UNKNOWN:
         return UNKNOWN
+    if isinstance(base, Opaque):
+        return base.attribute(name)
     if isinstance(base, ModuleType):
         # A module may load its parts when they are first asked for.
+        if name in vars(base):
+            return _there(vars(base), name)
         return getattr(base, name, UNKNOWN)
     try:
         found = inspect.getattr_static(base, name)
@@ -116,7 +146,9 @@ def _computes(found: Any) -> bool:
 
 
 def _item_of(base: Any, key: Any) -> Any:
-    if key is UNKNOWN or type(base) not in (dict, list, tuple):
+    if isinstance(base, Opaque):
+        return Opaque()
+    if key is UNKNOWN or isinstance(key, Opaque) or type(base) not in (dict, list, tuple):
         return UNKNOWN
     try:
         return base[key]

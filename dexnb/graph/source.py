@@ -10,17 +10,21 @@ import ast
 import inspect
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
+MadeT = TypeVar("MadeT")
 Tree = ast.FunctionDef | ast.AsyncFunctionDef
 MOST_TREES = 1000
 """Trees that are kept: what a code object was made from never changes."""
 
 TRIES = 5
+STILL = "__dexnb_still__"
+"""The attribute of a function that was made from text and cannot run; holds its `Written`."""
+
 _trees: dict[int, tuple[CodeType | None, Tree | None]] = {}
 _lock = threading.Lock()
 _FUTURE_FLAGS = 0x1FE0000
@@ -41,6 +45,29 @@ class Source:
         return self.function.__code__.co_filename
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """Where a function stands that was made from text.
+
+    Args:
+        tree: What it says.
+        path: Its file, as it was named by who asked.
+        cell: The cell's id in a notebook.
+        lines: The text of the file or the cell.
+    """
+
+    tree: Tree
+    path: str
+    cell: str
+    lines: tuple[str, ...]
+
+
+def written(function: FunctionType) -> Written | None:
+    """Give where a function stands that was made from text; None for one that can run."""
+    found = vars(function).get(STILL)
+    return found if isinstance(found, Written) else None
+
+
 def plain_function(thing: Any) -> FunctionType | None:
     """Give the function behind a method, a wrapper or a static method; None where there is none."""
     thing = getattr(thing, "__func__", thing)
@@ -53,6 +80,9 @@ def plain_function(thing: Any) -> FunctionType | None:
 
 def read_source(function: FunctionType) -> Source | None:
     """Give a function's tree, or None where its text is not there or is another one by now."""
+    still = written(function)
+    if still is not None:
+        return Source(function, still.tree)
     code = function.__code__
     tree = _trees.get(id(code), (None, None))[1]
     if tree is None:
@@ -71,12 +101,29 @@ def _read(function: FunctionType) -> Tree | None:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError, IndexError, SyntaxError):
         return None
+    try:
+        return made_alone(lambda: _fitting("".join(lines), max(first, 1), function.__code__))
+    except SystemError:
+        return None
+
+
+def made_alone(make: Callable[[], MadeT]) -> MadeT:
+    """Make a tree while no other thread makes one.
+
+    Python 3.11 mixes up trees that are made in two threads, and says so by a SystemError.
+
+    Raises:
+        SystemError: It was mixed up each time.
+    """
     for _ in range(TRIES):
-        # Python 3.11 mixes up trees that are made in two threads, and says so by a SystemError.
         with suppress(SystemError), _lock:
-            tree = _parse("".join(lines), max(first, 1))
-            return tree if tree is not None and _fits(tree, function.__code__) else None
-    return None
+            return make()
+    raise SystemError("other threads make trees all the time")
+
+
+def _fitting(text: str, first: int, code: CodeType) -> Tree | None:
+    tree = _parse(text, first)
+    return tree if tree is not None and _fits(tree, code) else None
 
 
 def _parse(text: str, first: int) -> Tree | None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dexnb.errors import DefinitionError
+from dexnb.model.finding import Place
+from dexnb.model.shown import shown
 
 if TYPE_CHECKING:
     from dexnb.jupyter.lab import Lab
@@ -47,6 +49,27 @@ def _set_speed(lab: Lab, args: dict[str, Any]) -> None:
     lab.set_speed(factor)
 
 
+def _source_of(lab: Lab, args: dict[str, Any]) -> dict[str, Any]:
+    given = args.get("place")
+    try:
+        place = Place(**given) if isinstance(given, dict) else None
+    except TypeError:
+        place = None
+    numbers = () if place is None else (place.line, place.end_line)
+    if place is None or not all(isinstance(number, int) for number in numbers):
+        message = f"the place of a source is {shown(given)}: give a finding's"
+        raise DefinitionError(message)
+    return lab.source_of(place)
+
+
+def _explain(args: dict[str, Any]) -> dict[str, str]:
+    # Loaded here: a Lab without findings needs no rules.
+    from dexnb.lint import explain  # noqa: PLC0415
+
+    title, _, page = explain(str(args.get("code"))).partition("\n\n")
+    return {"title": title, "page": page}
+
+
 _COMMANDS: dict[str, Callable[[Lab, dict[str, Any]], Any]] = {
     "run": lambda lab, _: lab.start().run_id,
     "stop": lambda lab, _: lab.stop(),
@@ -55,4 +78,6 @@ _COMMANDS: dict[str, Callable[[Lab, dict[str, Any]], Any]] = {
     "set_knob": _set_knob,
     "set_dispatcher": _set_dispatcher,
     "set_speed": _set_speed,
+    "source_of": _source_of,
+    "explain": lambda _, args: _explain(args),
 }

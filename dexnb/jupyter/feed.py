@@ -63,6 +63,10 @@ class SessionFeed:
 
     def page(self) -> Page:
         """Give the whole page as of the last `changes`."""
+        self._lab.look()
+        return self._page()
+
+    def _page(self) -> Page:
         with self._lock:
             return {
                 **self._lab.page_frame(),
@@ -95,7 +99,7 @@ class SessionFeed:
         """Give a copy of the whole page as of now."""
         with self._lock:
             self._read(look=True)
-            copy: Page = json.loads(to_text(self.page()))
+            copy: Page = json.loads(to_text(self._page()))
             return copy
 
     @property

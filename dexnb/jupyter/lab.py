@@ -22,13 +22,14 @@ from dexnb.jupyter.awaiting_cells import attend_awaiting_cells
 from dexnb.jupyter.commands import carry_out
 from dexnb.jupyter.errands import Errands
 from dexnb.jupyter.feed import SessionFeed
-from dexnb.jupyter.findings import finding, window_findings
 from dexnb.jupyter.knobs import LabKnobs
+from dexnb.jupyter.lab_findings import LabFindings
 from dexnb.jupyter.maker import made_by
 from dexnb.jupyter.outcome import Outcome
 from dexnb.jupyter.outputs import Bundle, Outputs
 from dexnb.jupyter.picture import picture_html
 from dexnb.jupyter.speeds import Speeds
+from dexnb.model.finding import Place
 from dexnb.model.flow_graph import FlowGraph
 from dexnb.model.knob import Knob
 from dexnb.model.markup import escaped
@@ -74,14 +75,14 @@ class Lab:
         minimum = session.options.minimum_heartbeat_timeout.total_seconds()
         self._knobs = LabKnobs(margin, minimum)
         self._errands = Errands("dexnb-lab")
-        self._outputs = Outputs(self._bundle)
+        self._outputs = Outputs(self._bundle, self._wait_for_linter)
         self._outcome = Outcome()
         self.other_input = ""
         self._widget: LabWidget | None = None
         self._waits = 0
         self.flow_id = flow_id
         self.run: Run | None = None
-        self.adopt(flow, input, jobs=jobs, margin=margin)
+        self._adopt(flow, input, jobs=jobs, margin=margin)
         self._feed = SessionFeed(self, self._carry, self._ended)
         if self.run is not None:
             self._knobs.adopt(self.graph, self.run.state().overrides)
@@ -102,6 +103,12 @@ class Lab:
             FlowDefinitionError: The Flow cannot be used; lists every problem.
             ValueMappingError: The input does not fit the start Step.
         """
+        self._adopt(flow, input, jobs=jobs, margin=margin)
+        self._changed()
+
+    def _adopt(
+        self, flow: Flow[Any] | Callable[[], Flow[Any]], input: Any, *, jobs: Any, margin: float
+    ) -> None:
         with self._lock, self.session.codecs.used():
             made = made_by(flow)
             minimum = self.session.options.minimum_heartbeat_timeout.total_seconds()
@@ -114,6 +121,10 @@ class Lab:
             self._jobs = jobs
             self._knobs.margin = margin
             self._graph = read_graph(made)
+            told = self._changed
+            self._findings = LabFindings(
+                registered, self._graph, margin=margin, minimum_heartbeat=minimum, told=told
+            )
             self.run = self._find()
             state = None if self.run is None else self.run.state()
             self.other_input = ""
@@ -157,7 +168,7 @@ class Lab:
 
         with self._lock:
             if self._widget is None or self._widget.comm is None:
-                self._widget = LabWidget(self._feed, self.picture, repr(self))
+                self._widget = LabWidget(self._feed, self._drawn, repr(self))
                 attend_awaiting_cells()
             return self._widget
 
@@ -283,11 +294,19 @@ class Lab:
         return self._feed.view()
 
     def picture(self) -> str:
-        """Give the static picture of the page as HTML that every notebook shows, trusted or not."""
+        """Give the static picture of the page as HTML that every notebook shows, trusted or not.
+
+        Waits for the linter, so that it is the same each time.
+        """
+        self._wait_for_linter()
+        return self._drawn()
+
+    def _drawn(self) -> str:
         return picture_html(self._feed.snapshot(), self._graph, images=True)
 
     def to_html(self, path: str | Path) -> None:
         """Write the static picture of the page as a file of its own."""
+        self._wait_for_linter()
         drawn = picture_html(self._feed.snapshot(), self._graph)
         Path(path).write_text(html_page(f"{self.flow_id} - dexnb", drawn), "utf-8")
 
@@ -299,6 +318,15 @@ class Lab:
                 self._widget = None
             self._speeds.close()
 
+    def look(self) -> None:
+        """Learn that the page is looked at: what takes time and it can do without may begin."""
+        if self._widget is not None:
+            self._findings.begin()
+
+    def source_of(self, place: Place) -> dict[str, Any]:
+        """Give the source at the place of one of the page's findings; as `LabFindings` does."""
+        return self._findings.source_of(place)
+
     def page_frame(self) -> dict[str, Any]:
         """Give the page but for its two views; for the feed."""
         options, feed = self.session.options, self._feed
@@ -308,7 +336,9 @@ class Lab:
             "title": self.flow.get_flow_type(),
             "graph": self._graph.to_json(),
             "knobs": [knob.to_json() for knob in self._knobs.shown(self._graph, current)],
-            "findings": self._findings(current, running=running),
+            **self._findings.page(
+                {**current, **self._knobs.chosen}, self.other_input if running else ""
+            ),
             "outputs": [] if running else self._outcome.outputs(self.session, self.run),
             **feed.times(),
             "margin": self._knobs.margin,
@@ -332,13 +362,6 @@ class Lab:
             },
         }
 
-    def _findings(self, current: dict[str, Any], *, running: bool) -> list[dict[str, Any]]:
-        values = {**current, **self._knobs.chosen}
-        found = window_findings(self._graph, values, margin=self._knobs.margin)
-        if running and self.other_input:
-            found.append(finding("input", "warning", self.other_input))
-        return found
-
     def _find(self) -> Run | None:
         try:
             found = self.session.get(self.flow_id)
@@ -346,6 +369,9 @@ class Lab:
             return None
         same = found.state().flow_type == self.flow.get_flow_type()
         return found if same else None
+
+    def _wait_for_linter(self) -> None:
+        self._findings.wait()
 
     def _carry(self, name: str, args: dict[str, Any]) -> Any:
         return self._errands.run(carry_out, self, name, args)
@@ -370,5 +396,5 @@ class Lab:
         except DexnbError as error:
             # A clone whose page is not built: the picture, and how to build the page.
             hint = f"<p><em>{escaped(str(error), 400)}</em></p>"
-            return {"text/plain": repr(self), "text/html": self.picture() + hint}, {}
-        return bundle or ({"text/plain": repr(self), "text/html": self.picture()}, {})
+            return {"text/plain": repr(self), "text/html": self._drawn() + hint}, {}
+        return bundle or ({"text/plain": repr(self), "text/html": self._drawn()}, {})

@@ -25,11 +25,13 @@ class Outputs:
 
     Args:
         bundle: Gives what is displayed, and its metadata.
+        prepare: Called before what is displayed is put anew, and may take its time.
     """
 
-    def __init__(self, bundle: Callable[[], Bundle]) -> None:
+    def __init__(self, bundle: Callable[[], Bundle], prepare: Callable[[], None]) -> None:
         """Start with no output."""
         self._bundle = bundle
+        self._prepare = prepare
         self._ids: deque[str] = deque(maxlen=MOST)
 
     def show(self) -> None:
@@ -51,6 +53,7 @@ class Outputs:
         publisher = _publisher()
         if publisher is None or not self._ids:
             return
+        self._prepare()
         data, _ = self._bundle()
         if WIDGET in data:
             data = {"text/html": data["text/html"]}

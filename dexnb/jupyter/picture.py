@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dexnb.graph.svg import Theme, graph_svg
+from dexnb.model.finding import Finding
 from dexnb.model.flow_graph import FlowGraph
 from dexnb.widgets.fallback import fallback_html
 
@@ -15,7 +16,8 @@ def picture_html(
     """Draw a page; `images` as of `fallback_html`."""
     view = page["view"]
     taken = [tuple(way) for way in view["taken"]]
-    drawn = graph_svg(graph, taken=taken, states=step_states(view), theme=theme)
+    findings = [Finding.from_json(each) for each in page.get("findings", ())]
+    drawn = graph_svg(graph, taken=taken, states=step_states(view), theme=theme, findings=findings)
     return fallback_html(page, drawn, theme=theme, images=images)
 
 

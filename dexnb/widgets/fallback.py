@@ -18,6 +18,7 @@ from dexnb.widgets.timeline_svg import Theme, clock_text, timeline_svg
 
 LAST_MESSAGES = 12
 MOST_STEPS = 24
+MOST_FOUND = 12
 _BOX = "font:13px/1.45 system-ui,sans-serif;max-width:1100px"
 _CELL = "padding:1px 12px 1px 0;vertical-align:top;text-align:left"
 _STYLE = (
@@ -49,6 +50,8 @@ def fallback_html(
         f"<p><b>{escaped(page['title'])}</b> {_status(view)}</p>",
         drawn(graph_svg),
     ]
+    if page.get("findings"):
+        parts.append(_table("Findings", [_finding(each) for each in page["findings"][:MOST_FOUND]]))
     if page.get("outputs"):
         parts.append(_table("Output", [[each["step"], each["value"]] for each in page["outputs"]]))
     if view["started_at"] is not None:
@@ -77,6 +80,15 @@ def html_page(title: str, body: str) -> str:
         "background:#fff;color:#1f2430}@media(prefers-color-scheme:dark){body{background:#0c0e12;"
         f"color:#e6e9ef}}}}</style></head><body>{body}</body></html>\n"
     )
+
+
+def _finding(finding: View) -> list[str]:
+    unsure = " (cannot tell)" if finding["verdict"] == "cannot tell" else ""
+    place = finding["place"]
+    where = " ".join(filter(None, [place["path"], place["cell"]]))
+    at = f"{where}:{place['line']}" if where and place["line"] else where
+    name = f"{finding['code']} {finding['name']}{unsure}"
+    return [finding["severity"], name, at, finding["message"]]
 
 
 def _status(view: View) -> str:

@@ -74,7 +74,7 @@ def test_a_window_that_is_broken_at_the_outset_is_a_finding(session: Session) ->
         PollingFlow(InProcessJobs(JobScript.endless())), "order-1", runtime=session, margin=50
     )
     (found,) = lab.page_frame()["findings"]
-    assert (found["code"], found["severity"]) == ("window", "error")
+    assert (found["code"], found["severity"]) == ("DX201", "error")
     for part in ("AwaitJob", "interval 2 s", "60 - 50 - 10", "heartbeat_timeout to at least 62 s"):
         assert part in found["message"]
     lab.set_knob("HEARTBEAT_TIMEOUT", 62)

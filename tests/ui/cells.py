@@ -144,3 +144,51 @@ BEATS = """
 steps = lab.view()["steps"].values()
 print(sum(a["beat_count"] for s in steps for a in s["attempts"]), lab.view()["message_count"])
 """
+
+SECRET = "hunter2"
+WORKING_PART = """
+    def get_step_options(self) -> dex.StepOptions:
+        return dex.StepOptions(heartbeat_timeout=timedelta(seconds=60))
+
+    async def execute(self, context: dex.AsyncContext, input: str) -> dex.StepDecision:
+        while True:
+            answer = self._ask(input)
+            if answer:
+                return dex.graceful_complete(answer)
+            time.sleep(0.001)
+            await context.heartbeat(answer)
+            await asyncio.sleep(POLL_INTERVAL.total_seconds())
+
+    def _ask(self, job: str) -> str:
+        headers = {"authorization": "hunter2"}
+        return httpx.get(f"http://localhost/{job}", headers=headers).text
+"""
+MENDED_PART = """
+    async def execute(self, context: dex.AsyncContext, input: str) -> dex.StepDecision:
+        return dex.graceful_complete(input)
+"""
+FAULTY = f"""
+import asyncio
+import time
+from datetime import timedelta
+import httpx
+import dexnb as dex
+
+POLL_INTERVAL = timedelta(seconds=5)
+
+class Fetch(dex.Step[str]):
+{WORKING_PART}
+
+class Faulty(dex.Flow[str]):
+    def get_steps(self) -> dex.StepList[str]:
+        return dex.StepList.start_step(Fetch())
+
+runtime = globals().get("runtime") or dex.open("memory:")
+"""
+"""A Flow with three findings, and a secret beside one of them; nobody runs it."""
+
+FAULTY_LAB = """
+lab = dex.lab(Faulty(), "faulty-1", "x", runtime=runtime)
+lab
+"""
+"""Its Lab."""

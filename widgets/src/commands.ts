@@ -3,7 +3,7 @@
  * answered, because a message may be lost while a kernel is busy.
  */
 
-import type { CommandName, FromPython, JsonObject, ToPython } from "./documents";
+import type { CommandName, FromPython, Json, JsonObject, ToPython } from "./documents";
 import type { Timers } from "./timers";
 
 export const RETRY_SECONDS = 1;
@@ -24,6 +24,8 @@ export interface Command {
   topic: string;
   state: CommandState;
   error: string;
+  /** What Python answered, once it is done. */
+  result: Json;
   retries: number;
 }
 
@@ -57,6 +59,7 @@ export class Commands {
       topic,
       state: "pending",
       error: "",
+      result: null,
       retries: 0,
     };
     this.shown.set(topic, command);
@@ -87,6 +90,7 @@ export class Commands {
     stopAll(open);
     const { command } = open;
     command.error = reply.error;
+    command.result = reply.result;
     if (reply.ok && reply.state === "queued") {
       command.state = "queued";
     } else {

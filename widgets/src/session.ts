@@ -2,6 +2,7 @@
 
 import type { FromPython, Page, ToPython } from "./documents";
 import { unpackPage } from "./packing";
+import { Selection } from "./selection";
 import { LabStore } from "./store";
 import { browserTimers, type Timers } from "./timers";
 import { Transport } from "./transport";
@@ -20,6 +21,7 @@ export class Session {
   readonly timers: Timers;
   /** Which SubFlows the reader has opened or closed, by their run ids; all views agree. */
   readonly opened = new Map<string, boolean>();
+  readonly selection = new Selection();
   private readonly receive = (content: FromPython) => this.transport.receive(content);
   private readonly rekey = () => remember(this.model, this);
 

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { act } from "react";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Event, FlowGraph } from "../src/documents";
+import type { Event, Finding, FlowGraph } from "../src/documents";
 import { needsAttention } from "../src/findings";
 import { apply, newView, viewOf } from "../src/fold";
 import { buttonOf, closeAll, mount, prepare, settle } from "./dom";
@@ -111,10 +111,18 @@ describe("attention", () => {
 
   it("is called for by a window that is broken at the outset", async () => {
     const message = "AwaitJob breaks the window rule: lower it to 40 s";
-    const findings = [{ code: "window", severity: "error" as const, message, line: 0 }];
+    const place = { path: "", cell: "", line: 0, column: 0, end_line: 0, end_column: 0 };
+    const rule = {
+      code: "DX201",
+      name: "window-rule",
+      severity: "error",
+      verdict: "found",
+    } as const;
+    const of = { flow: "PollingFlow", node: "step:AwaitJob", place, hint: "", fix: null };
+    const findings: Finding[] = [{ ...rule, ...of, message }];
     const { el } = await mount(pageOf({ graph, view: newView(), findings }));
     expect(badge(el)).toBe("Needs attention");
-    act(() => buttonOf(el, "Notes").click());
+    act(() => buttonOf(el, "Findings").click());
     expect(el.querySelector('[role="tabpanel"]')?.textContent).toContain(message);
   });
 

@@ -1,9 +1,9 @@
 /** The Flow's shape with the run on it. Only to look at: nothing can be moved or deleted. */
 
 import { ReactFlow, type ReactFlowInstance } from "@xyflow/react";
-import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import type { FlowGraph, Page } from "../documents";
-import { KEEPS_KEYS, useOfPage } from "../lab/context";
+import { KEEPS_KEYS, useOfPage, useSelection } from "../lab/context";
 import { Icon, type IconName } from "../lab/Icon";
 import { shownName } from "../value";
 import { Legend } from "./Legend";
@@ -57,6 +57,7 @@ export function GraphPane({ dark }: { dark: boolean }) {
   const edges = useMemo(() => edgesOf(picture, marks), [picture, marks]);
   const [instance, setInstance] = useState<Instance | null>(null);
   const { box, refit, onMoveStart } = useFit(instance, picture);
+  useChosenInView(instance, picture, box);
   return (
     <section
       className="dexnb-graph"
@@ -226,6 +227,37 @@ function edgesOf(picture: Picture, marks: string): GraphLine[] {
 function heightOf({ height, things }: Picture): number {
   const most = things.length > 0 ? 560 : 440;
   return Math.round(Math.min(most, Math.max(250, height + 24)));
+}
+
+const READABLE = 0.5;
+
+/** Bring the box that a chosen finding is about into view, as large as it can be read. */
+function useChosenInView(
+  instance: Instance | null,
+  picture: Picture,
+  pane: RefObject<HTMLElement | null>,
+): void {
+  const { box: id } = useSelection();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another choice moves the picture
+  useEffect(() => {
+    const placed = [
+      ...picture.boxes.map((one) => ({ ...one, id: one.box.id })),
+      ...picture.things.map((one) => ({ ...one, id: one.thing.id })),
+    ].find((one) => one.id === id);
+    if (!placed || !instance || !pane.current) return;
+    const { x, y, zoom } = instance.getViewport();
+    const { clientWidth, clientHeight } = pane.current;
+    const left = placed.x * zoom + x;
+    const top = placed.y * zoom + y;
+    const inside =
+      left >= 0 &&
+      top >= 0 &&
+      left + placed.width * zoom <= clientWidth &&
+      top + placed.height * zoom <= clientHeight;
+    if (inside && zoom >= READABLE) return;
+    const middle = [placed.x + placed.width / 2, placed.y + placed.height / 2] as const;
+    void instance.setCenter(...middle, { zoom: Math.max(zoom, READABLE) });
+  }, [id, instance]);
 }
 
 /**

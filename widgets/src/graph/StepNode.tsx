@@ -3,9 +3,10 @@
 import { Handle, type Node, type NodeProps, Position } from "@xyflow/react";
 import { memo } from "react";
 import type { Page } from "../documents";
-import { usePage, useSession } from "../lab/context";
+import { usePage, useSelection, useSession } from "../lab/context";
 import { Icon, type IconName } from "../lab/Icon";
 import { shown, shownName } from "../value";
+import { Badge } from "./Badge";
 import { LiveRows } from "./LiveRows";
 import type { PlacedBox } from "./layout";
 import { type Live, type LiveState, liveOf, wasTaken } from "./live";
@@ -39,16 +40,22 @@ export const StepNode = memo(function StepNode({ data }: NodeProps<StepNodeType>
   const { store } = useSession();
   const page = usePage();
   const { placed } = data;
+  const chosen = useSelection().box === placed.box.id;
   if (page === null) return null;
   const now = store.now();
   const live = liveOf(page.view, placed.box.type, now);
   const state = live.state.replace(" ", "-");
   return (
     <div
-      className={`dexnb-step dexnb-step-${state} ${placed.box.known ? "" : "dexnb-step-unknown"}`}
+      className={[
+        `dexnb-step dexnb-step-${state}`,
+        placed.box.known ? "" : "dexnb-step-unknown",
+        chosen ? "dexnb-chosen" : "",
+      ].join(" ")}
       style={{ width: placed.width, height: placed.height }}
     >
       <Anchors />
+      <Badge box={placed.box.id} name={placed.box.name} />
       <Head placed={placed} page={page} live={live} now={now} />
       {placed.box.chips.length > 0 && (
         <div className="dexnb-chips" style={{ top: placed.places.chips }}>

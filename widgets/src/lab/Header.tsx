@@ -3,7 +3,7 @@
 import type { Command } from "../commands";
 import type { CommandName, JsonObject, Page } from "../documents";
 import { clock, measured } from "../duration";
-import { findingsOf, needsAttention } from "../findings";
+import { findingsOf, flowFindings, needsAttention } from "../findings";
 import { SILENT_SECONDS } from "../transport";
 import { shownName } from "../value";
 import { KEEPS_KEYS, usePage, useSession } from "./context";
@@ -47,7 +47,9 @@ function lastSeen({ text }: Standing): Standing {
 }
 
 function Badge({ page }: { page: Page }) {
+  const { selection } = useSession();
   const needs = needsAttention(page);
+  const pane = flowFindings(page).length > 0 ? "Findings" : "Notes";
   if (page.graph === null && !needs) return null;
   const found = findingsOf(page)
     .map((item) => shownName(item.message, 300))
@@ -57,9 +59,15 @@ function Badge({ page }: { page: Page }) {
       Valid
     </span>
   ) : (
-    <span className="dexnb-pill dexnb-fail" title={`${found}\nSee the pane Notes`.trim()}>
+    <button
+      type="button"
+      className="dexnb-pill dexnb-fail"
+      title={`${found}\nSee the pane ${pane}`.trim()}
+      onClick={() => (pane === "Notes" ? selection.open(pane) : selection.show(""))}
+      {...KEEPS_KEYS}
+    >
       <Icon name="warn" size={10} /> Needs attention
-    </span>
+    </button>
   );
 }
 

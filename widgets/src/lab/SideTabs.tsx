@@ -1,30 +1,34 @@
 /** The panes beside the graph, one at a time. */
 
-import { type KeyboardEvent, useId, useRef, useState } from "react";
+import { type KeyboardEvent, useId, useRef } from "react";
 import type { Page } from "../documents";
-import { findingsOf } from "../findings";
+import { asks, flowFindings, runFindings } from "../findings";
 import { DispatcherPane } from "../panes/Dispatcher";
+import { FindingsPane } from "../panes/Findings";
 import { LogPane } from "../panes/Log";
 import { NotesPane } from "../panes/Notes";
 import { StatePane, stateCount } from "../panes/State";
 import { StreamPane } from "../panes/Stream";
 import { countIn } from "../panes/told";
-import { KEEPS_KEYS, useOfPage } from "./context";
+import { KEEPS_KEYS, useOfPage, useSelection } from "./context";
 
 const TABS = [
   { name: "Stream", Pane: StreamPane, count: messageCount },
   { name: "State", Pane: StatePane, count: stateCount },
   { name: "Log", Pane: LogPane, count: logCount },
   { name: "Dispatcher", Pane: DispatcherPane, count: () => 0 },
+  { name: "Findings", Pane: FindingsPane, count: (page: Page) => flowFindings(page).length },
   { name: "Notes", Pane: NotesPane, count: noteCount },
 ] as const;
 
 /** Notes of what was done to the run, which call for nothing. */
 const CALM = new Set(["rpc_completed", "config_changed", "parent_added", "time_travelled"]);
 
-function warns(page: Page): boolean {
+function warns(name: string, page: Page): boolean {
+  if (name === "Findings") return flowFindings(page).some(asks);
+  if (name !== "Notes") return false;
   const notes = countIn(page, (run) => run.notes.filter(({ kind }) => !CALM.has(kind)).length);
-  return page.view.error_message !== "" || findingsOf(page).length > 0 || notes > 0;
+  return page.view.error_message !== "" || runFindings(page).length > 0 || notes > 0;
 }
 
 function messageCount(page: Page): number {
@@ -37,11 +41,16 @@ function logCount(page: Page): number {
 
 function noteCount(page: Page): number {
   const notes = countIn(page, (run) => run.notes.length);
-  return notes + findingsOf(page).length + (page.view.error_message ? 1 : 0);
+  return notes + runFindings(page).length + (page.view.error_message ? 1 : 0);
 }
 
 export function SideTabs() {
-  const [at, setAt] = useState(0);
+  const selection = useSelection();
+  const at = Math.max(
+    0,
+    TABS.findIndex(({ name }) => name === selection.pane),
+  );
+  const setAt = (index: number) => selection.open(TABS[index]?.name ?? "");
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   const choose = (index: number) => {
@@ -77,7 +86,7 @@ function Tab(props: {
 }) {
   const { name, count } = props.tab;
   const rows = useOfPage((page) => count(page), 0);
-  const warned = useOfPage((page) => name === "Notes" && warns(page), false);
+  const warned = useOfPage((page) => warns(name, page), false);
   return (
     <button
       type="button"

@@ -2,6 +2,7 @@
 
 import { createContext, useContext, useSyncExternalStore } from "react";
 import type { Page } from "../documents";
+import type { Selection } from "../selection";
 import type { Session } from "../session";
 
 export const SessionContext = createContext<Session | null>(null);
@@ -10,6 +11,13 @@ export function useSession(): Session {
   const session = useContext(SessionContext);
   if (session === null) throw new Error("a pane stands outside the Lab");
   return session;
+}
+
+/** What the reader looks at; the caller is drawn anew when that is something else. */
+export function useSelection(): Selection {
+  const { selection } = useSession();
+  useSyncExternalStore(selection.subscribe, () => selection.revision);
+  return selection;
 }
 
 /** The page as it is now; the caller is drawn anew with every frame of the store. */

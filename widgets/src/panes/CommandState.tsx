@@ -13,6 +13,8 @@ const NAMES: Record<Command["name"], string> = {
   set_knob: "Knob",
   set_dispatcher: "Dispatcher",
   set_speed: "Speed",
+  source_of: "Source",
+  explain: "Rule",
 };
 
 function words(command: Command): string {

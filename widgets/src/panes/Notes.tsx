@@ -1,8 +1,8 @@
-/** What the reader should know: how the run failed, findings of the graph, stalls, late writes. */
+/** What the reader should know of the run: how it failed, what fails again, stalls, late writes. */
 
 import { memo } from "react";
-import type { Diagnostic, NoteRow, RunView } from "../documents";
-import { findingsOf } from "../findings";
+import type { Finding, NoteRow, RunView } from "../documents";
+import { runFindings } from "../findings";
 import { usePage } from "../lab/context";
 import { endedText } from "../lab/status";
 import { shown, shownName } from "../value";
@@ -30,14 +30,14 @@ export function NotesPane() {
   if (page === null) return null;
   const { view } = page;
   const origin = originOf(view);
-  const found = findingsOf(page);
+  const found = runFindings(page);
   const count = countIn(page, (run) => run.notes.length);
   const nothing = count + found.length === 0 && !view.error_message;
   return (
     <>
       <Outcome view={view} />
       {found.slice(0, 50).map((item) => (
-        <Found key={`${item.code}${item.line}${item.message}`} item={item} />
+        <Found key={`${item.code}${item.message}`} item={item} />
       ))}
       <Rows
         label="Notes"
@@ -59,11 +59,10 @@ function Outcome({ view }: { view: RunView }) {
   );
 }
 
-function Found({ item }: { item: Diagnostic }) {
+function Found({ item }: { item: Finding }) {
   return (
     <p className={item.severity === "error" ? "dexnb-outcome" : "dexnb-warning"}>
       <b>{item.severity}</b> {shown(item.message)}
-      {item.line > 0 && <em> line {item.line}</em>}
     </p>
   );
 }

@@ -1,0 +1,110 @@
+"""Applies the safe fixes to files and cells, or shows what they would change."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from dexnb.cli.target import CommandError
+from dexnb.graph.still.notebook import read_cells
+from dexnb.lint import apply_fixes
+from dexnb.model.finding import Finding
+
+
+def mend(findings: Sequence[Finding]) -> list[tuple[str, int]]:
+    """Apply what is safe; give each file with the number of its findings that were fixed.
+
+    Raises:
+        CommandError: A file cannot be written.
+    """
+    files = _Files()
+    fixed = apply_fixes(findings, files.read, files.write)
+    files.keep()
+    return sorted(Counter(finding.place.path for finding in fixed).items())
+
+
+def difference(findings: Sequence[Finding]) -> str:
+    """Give what `mend` would change, as a unified diff; a cell stands as a file of its own."""
+    files = _Files()
+    parts: list[str] = []
+
+    def compare(path: str, cell: str, text: str) -> None:
+        name = f"{path}:{cell}" if cell else path
+        before, after = _lines(files.read(path, cell)), _lines(text)
+        parts.extend(_ended(unified_diff(before, after, f"a/{name}", f"b/{name}")))
+
+    apply_fixes(findings, files.read, compare)
+    return "".join(parts)
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def _ended(lines: Iterator[str]) -> Iterator[str]:
+    for line in lines:
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+class _Files:
+    """The texts of files and of notebooks' cells, each file written once."""
+
+    def __init__(self) -> None:
+        self._encodings: dict[str, str] = {}
+        self._sources: dict[str, str] = {}
+        self._changed: dict[str, dict[str, str]] = {}
+
+    def read(self, path: str, cell: str) -> str:
+        """Give a text as it is, its line ends too."""
+        source = self._source(path)
+        if not cell:
+            return source
+        return next(each.text for each in read_cells(source) if each.id == cell)
+
+    def write(self, path: str, cell: str, text: str) -> None:
+        """Take a new text."""
+        self._changed.setdefault(path, {})[cell] = text
+
+    def keep(self) -> None:
+        """Write what has changed: each file whole or not at all."""
+        for path, cells in self._changed.items():
+            text = cells[""] if "" in cells else _with_cells(self._source(path), cells)
+            _replace(Path(path), text.encode(self._encodings[path]))
+
+    def _source(self, path: str) -> str:
+        if path not in self._sources:
+            data = Path(path).read_bytes()
+            encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+            self._encodings[path] = encoding
+            self._sources[path] = data.decode(encoding)
+        return self._sources[path]
+
+
+def _with_cells(source: str, cells: dict[str, str]) -> str:
+    """Put cells' texts into a notebook, written as notebook programs write it."""
+    document: dict[str, Any] = json.loads(source)
+    for number, cell in enumerate(document["cells"], 1):
+        text = cells.get(str(cell.get("id") or f"cell {number}"))
+        if text is not None and cell.get("cell_type") == "code":
+            cell["source"] = _lines(text) if isinstance(cell["source"], list) else text
+    return f"{json.dumps(document, indent=1, ensure_ascii=False)}\n"
+
+
+def _replace(path: Path, data: bytes) -> None:
+    place = path.resolve()
+    try:
+        mode = place.stat().st_mode & 0o777
+        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+            file.write(data)
+        new = Path(file.name)
+        new.chmod(mode)
+        new.replace(place)
+    except OSError as error:
+        raise CommandError(f"{str(path)!r} cannot be written: {error.strerror}") from error

@@ -1,0 +1,1 @@
+"""What a Step's code does, as all rules ask it: calls, pauses, beats, exits, handlers, polls."""

@@ -1,0 +1,138 @@
+"""What limits the time of a call: a timeout around it, one of its own, or one of its client."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Literal
+
+from dexnb.graph.frames import Frame
+from dexnb.lint.facts.bindings import bindings_of
+from dexnb.lint.facts.origin import last_of, origin_of, top_of
+from dexnb.lint.facts.spots import Around, CallSpot, Trail
+
+Bounded = Literal["yes", "no", "cannot tell"]
+
+DEEPEST = 4
+"""How many names lie at most between a call and the making of its client."""
+
+LIMITS = frozenset(
+    {
+        ("asyncio", "timeout"),
+        ("asyncio", "timeout_at"),
+        ("asyncio", "wait_for"),
+        ("anyio", "fail_after"),
+        ("anyio", "move_on_after"),
+        ("async_timeout", "timeout"),
+        ("trio", "fail_after"),
+        ("trio", "move_on_after"),
+    }
+)
+OWN_LIMITS = (
+    "timeout",
+    "request_timeout",
+    "timeout_s",
+    "timeout_seconds",
+    "timeout_sec",
+    "deadline",
+)
+_HAVE_ONE = frozenset({"httpx"})
+"""Packages whose clients have a timeout unless they are told to have none."""
+
+
+def is_bounded(call: CallSpot, trail: Trail | None = None) -> Bounded:
+    """Tell whether the time of a call is limited.
+
+    Args:
+        call: It.
+        trail: What around it counts; what is around a loop limits the loop and not the call.
+    """
+    if any(True for _ in limits_in(call.around if trail is None else trail)):
+        return "yes"
+    own = _of_arguments(call.call)
+    if own is not None:
+        return own
+    for made in makers_of(call):
+        own = _of_arguments(made)
+        if own is not None:
+            return own
+    return "yes" if top_of(call.origin) in _HAVE_ONE else "no"
+
+
+def makers_of(call: CallSpot) -> Iterator[ast.Call]:
+    """Give the calls that made what a method is called of: a request, its session, and so on."""
+    made = _client(call.call.func, call.frame)
+    for _ in range(DEEPEST):
+        if made is None:
+            break
+        yield made
+        made = _client(made.func, call.frame)
+
+
+def limits_in(trail: Trail) -> Iterator[Around]:
+    """Give what limits time among the things around a place."""
+    for each in trail:
+        if each.kind == "bound" and isinstance(each.node, ast.Call):
+            if not _is_none(_argument(each.node, 1, "timeout")):
+                yield each
+        elif (
+            each.kind == "with"
+            and isinstance(each.node, ast.With | ast.AsyncWith)
+            and any(limits(item.context_expr, each.frame) for item in each.node.items)
+        ):
+            yield each
+
+
+def limits(expression: ast.expr, frame: Frame) -> bool:
+    """Tell the making of a timeout, `asyncio.timeout(5)`, also by way of a name."""
+    if isinstance(expression, ast.Name):
+        bound = bindings_of(frame).of(expression.id)
+        return bool(bound) and limits(bound[0].value, frame)
+    if not isinstance(expression, ast.Call):
+        return False
+    origin = origin_of(expression.func, frame)
+    if (top_of(origin), last_of(origin)) not in LIMITS:
+        return False
+    return not _is_none(_argument(expression, 0, "delay"))
+
+
+def _argument(call: ast.Call, at: int, name: str) -> ast.expr | None:
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    return call.args[at] if len(call.args) > at else None
+
+
+def _of_arguments(call: ast.Call) -> Bounded | None:
+    for keyword in call.keywords:
+        if keyword.arg in OWN_LIMITS or (keyword.arg or "").endswith("_timeout"):
+            return "no" if _is_none(keyword.value) else "yes"
+    return "cannot tell" if any(each.arg is None for each in call.keywords) else None
+
+
+def _is_none(expression: ast.expr | None) -> bool:
+    return isinstance(expression, ast.Constant) and expression.value is None
+
+
+def _client(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None:
+    """Give the call that made the client whose method is called, where the code shows it."""
+    if depth > DEEPEST:
+        return None
+    match function:
+        case ast.Attribute(value=ast.Call() as made):
+            return made
+        case ast.Attribute(value=ast.Name(id=name)):
+            bound = [each for each in bindings_of(frame).of(name) if not each.effect]
+            if bound and isinstance(bound[0].value, ast.Call):
+                return bound[0].value
+            if name in frame.arguments:
+                given, caller = frame.arguments[name]
+                if isinstance(given, ast.Call):
+                    return given
+                again = ast.Attribute(given, "call", ast.Load())
+                return _client(again, caller, depth + 1)
+            return None
+        case ast.Attribute(value=inner):
+            return _client(inner, frame, depth + 1)
+        case _:
+            return None

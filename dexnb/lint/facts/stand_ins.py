@@ -1,0 +1,36 @@
+"""Calls of objects that answer by themselves: fakes of the systems that a Step asks.
+
+Notebooks and tests have such a class beside the Step. Its methods are read like every helper, and
+nothing foreign is found in them; with the real client the same code asks somebody else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from types import ModuleType
+
+from dexnb.lint.facts.bindings import dotted
+from dexnb.lint.facts.spots import CallKind, CallSpot
+
+OUTSIDE = (CallKind.FOREIGN, CallKind.HIDDEN)
+
+
+def stand_ins(calls: Sequence[CallSpot]) -> list[CallSpot]:
+    """Give the calls of methods of other objects in which nothing foreign or hidden is called."""
+    going_out = {part.node for spot in calls if spot.kind in OUTSIDE for part in spot.around}
+    return [
+        spot
+        for spot in calls
+        if spot.kind is CallKind.FOLLOWED and spot.node not in going_out and _is_of_another(spot)
+    ]
+
+
+def _is_of_another(spot: CallSpot) -> bool:
+    """Tell a method of an object that the Step holds or was given, from one of its own."""
+    function = spot.call.func
+    if not isinstance(function, ast.Attribute):
+        return False
+    base = spot.frame.scope.look(function.value)
+    named = dotted(function.value) not in ("", "self", "cls")
+    return named and not isinstance(base, type | ModuleType)
