@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -18,17 +19,17 @@ from tests.jupyter.judged import Judged
 
 
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Give a shell of its own in an empty folder."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     InteractiveShell.clear_instance()
-    made = InteractiveShell.instance(history_length=0)
+    made: Any = InteractiveShell.instance(history_length=0)
     made.history_manager.enabled = False
     yield made
     InteractiveShell.clear_instance()
 
 
-def test_a_flow_of_a_cell_is_drawn_and_judged_with_the_cells_name(shell: InteractiveShell) -> None:
+def test_a_flow_of_a_cell_is_drawn_and_judged_with_the_cells_name(shell: Any) -> None:
     """Badges in the picture, a table below it, lines where there is no HTML."""
     shell.run_cell("1 + 1", store_history=True).raise_error()
     text = Path(judged.__file__).read_text("utf-8")

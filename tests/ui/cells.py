@@ -185,7 +185,7 @@ class Faulty(dex.Flow[str]):
 
 runtime = globals().get("runtime") or dex.open("memory:")
 """
-"""A Flow with three findings, and a secret beside one of them; nobody runs it."""
+"""A Flow with five findings, and a secret beside one of them; nobody runs it."""
 
 FAULTY_LAB = """
 lab = dex.lab(Faulty(), "faulty-1", "x", runtime=runtime)

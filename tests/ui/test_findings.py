@@ -23,19 +23,21 @@ def test_a_finding_leads_from_its_badge_to_its_line(notebook: NotebookPage) -> N
     notebook.run(1)
     badge = notebook.step("Fetch").locator(".dexnb-badge")
     expect(badge).to_have_attribute(
-        "title", "3 findings: DX302 blocking-call, DX203 unbounded-wait"
+        "title",
+        "5 findings: DX302 blocking-call, DX203 unbounded-wait, DX207 no-failure-route, "
+        "DX304 checkpoint-never-read",
     )
     badge.click()
     expect(notebook.lab.get_by_role("tab", name="Findings")).to_have_attribute(
         "aria-selected", "true"
     )
-    expect(rows(notebook)).to_have_count(3)
+    expect(rows(notebook)).to_have_count(5)
     expect(notebook.button("only Fetch")).to_be_visible()
-    blocking = rows(notebook).filter(has_text="time.sleep blocks")
+    blocking = rows(notebook).filter(has_text="httpx.get blocks")
     expect(blocking).to_contain_text("In [1]:")
     blocking.get_by_role("button").first.click()
     marked = notebook.lab.locator(".dexnb-marked")
-    expect(marked).to_contain_text("time.sleep(0.001)")
+    expect(marked).to_contain_text("return httpx.get(")
     expect(notebook.step("Fetch").locator(".dexnb-chosen")).to_be_visible()
     expect(notebook.lab.locator(".dexnb-source-lines")).to_contain_text('"<hidden>"')
     assert SECRET not in notebook.lab.inner_html()
@@ -44,7 +46,8 @@ def test_a_finding_leads_from_its_badge_to_its_line(notebook: NotebookPage) -> N
     press = notebook.page.keyboard.press
     press("Enter")
     expect(rows(notebook).first.get_by_role("button").first).to_be_focused()
-    expect(notebook.lab.locator(".dexnb-source-lines")).to_be_visible()
+    press("Enter")
+    expect(marked).to_contain_text("time.sleep(0.001)")
     press("Tab")
     expect(notebook.lab.locator(".dexnb-source-lines")).to_be_focused()
     press("Tab")
@@ -72,6 +75,6 @@ def test_a_window_is_judged_by_the_knobs_of_now(notebook: NotebookPage) -> None:
     interval = notebook.lab.get_by_role("spinbutton", name="POLL_INTERVAL", exact=True)
     interval.fill("3")
     expect(window).to_have_count(0)
-    expect(rows(notebook)).to_have_count(3)
+    expect(rows(notebook)).to_have_count(5)
     notebook.run(2)
     expect(window).to_contain_text("interval 3 s")

@@ -1,7 +1,8 @@
 /** What calls for the reader's attention: of the Flow, of its values, and of the run. */
 
-import type { AttemptView, Finding, FlowGraph, Page, Place, Severity, StepView } from "./documents";
+import type { AttemptView, FlowGraph, Page, StepView } from "./documents";
 import { duration } from "./duration";
+import type { Finding, Place, Severity } from "./findingDocuments";
 import { failureName } from "./graph/live";
 import { shownName } from "./value";
 

@@ -1,6 +1,6 @@
 /** What the reader looks at, kept when a host mounts the view anew; all views of a Lab agree. */
 
-import type { Severity } from "./documents";
+import type { Severity } from "./findingDocuments";
 
 export class Selection {
   /** The name of the pane beside the graph. */

@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { act } from "react";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Excerpt, Finding, FlowGraph, Json, Lint, Page, RulePage } from "../src/documents";
+import type { FlowGraph, Json, Page } from "../src/documents";
+import type { Excerpt, Finding, Lint, RulePage } from "../src/findingDocuments";
 import { boxOf, flowFindings, placeText, worstOf } from "../src/findings";
 import { newView } from "../src/fold";
 import { sectionsOf } from "../src/panes/rulePage";
@@ -143,7 +144,7 @@ describe("an open finding", () => {
     const args = await answer(model, "source_of", excerpt);
     expect(args).toEqual({ place: findings[0]?.place });
     const marked = [...el.querySelectorAll(".dexnb-marked")].map((one) => one.textContent);
-    expect(marked).toEqual(["12            await asyncio.sleep(55)"]);
+    expect(marked).toEqual(["12    await asyncio.sleep(55)"]);
     expect(rows(el)[0]?.textContent).toContain("turn POLL_INTERVAL to at most 50 s");
     act(() => rows(el)[0]?.querySelector("button")?.click());
     expect(el.querySelector(".dexnb-source-lines")).toBeNull();

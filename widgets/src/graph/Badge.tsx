@@ -1,6 +1,7 @@
 /** How many findings there are about a box of the graph; pressed, it lists them. */
 
-import type { Finding, Page, Severity } from "../documents";
+import type { Page } from "../documents";
+import type { Finding, Severity } from "../findingDocuments";
 import { boxOf, flowFindings, worstOf } from "../findings";
 import { KEEPS_KEYS, useOfPage, useSession } from "../lab/context";
 import { shownName } from "../value";

@@ -2,7 +2,8 @@
 
 import { useEffect, useId, useState } from "react";
 import type { Command } from "../commands";
-import type { Excerpt, Finding, Json, JsonObject, RulePage } from "../documents";
+import type { Json, JsonObject } from "../documents";
+import type { Excerpt, Finding, RulePage } from "../findingDocuments";
 import { placeText } from "../findings";
 import { KEEPS_KEYS, useSession } from "../lab/context";
 import { Icon } from "../lab/Icon";
@@ -77,6 +78,7 @@ function Source({ finding, at }: { finding: Finding; at: number | null }) {
   const answer = useAnswer("source_of", args, `${JSON.stringify(place)} ${at}`);
   const excerpt = resultOf<Excerpt>(answer);
   if (excerpt === null) return <Refused answer={answer} waiting="Reading the source…" />;
+  const indent = indentOf(excerpt.lines);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
     <div
@@ -93,12 +95,18 @@ function Source({ finding, at }: { finding: Finding; at: number | null }) {
         return (
           <div key={line} className={marked ? "dexnb-marked" : undefined} aria-current={marked}>
             <i aria-hidden="true">{line}</i>
-            <code>{shown(text, 240) || " "}</code>
+            <code>{shown(text.slice(indent), 240) || " "}</code>
           </div>
         );
       })}
     </div>
   );
+}
+
+/** What all lines begin with: there is little room beside the graph. */
+function indentOf(lines: string[]): number {
+  const indents = lines.filter((line) => line.trim()).map((line) => line.search(/\S/));
+  return Math.min(...indents, 80);
 }
 
 function Rule({ code }: { code: string }) {

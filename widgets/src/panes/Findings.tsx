@@ -1,8 +1,9 @@
 /** What is known against the Flow: by severity, with its place, its source and its rule. */
 
 import { useEffect, useRef } from "react";
-import type { Finding, Page, Severity } from "../documents";
+import type { Page } from "../documents";
 import { timeOfDay } from "../duration";
+import type { Finding, Severity } from "../findingDocuments";
 import { boxOf, flowFindings, keyOf, placeText, SEVERITIES } from "../findings";
 import { KEEPS_KEYS, usePage, useSelection } from "../lab/context";
 import { Icon } from "../lab/Icon";

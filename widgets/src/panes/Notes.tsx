@@ -1,7 +1,8 @@
 /** What the reader should know of the run: how it failed, what fails again, stalls, late writes. */
 
 import { memo } from "react";
-import type { Finding, NoteRow, RunView } from "../documents";
+import type { NoteRow, RunView } from "../documents";
+import type { Finding } from "../findingDocuments";
 import { runFindings } from "../findings";
 import { usePage } from "../lab/context";
 import { endedText } from "../lab/status";
