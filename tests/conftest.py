@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import pytest
 from hypothesis import settings
+
+from dexnb.engine import capture
 
 # Beside other workers on two cores, how long one example takes says nothing about the code.
 settings.register_profile("shared-machine", settings(), deadline=None)
@@ -34,6 +36,14 @@ def caplog(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     gc.collect()
     caplog.clear()
     return caplog
+
+
+@pytest.fixture(autouse=True)
+def no_engine_left() -> Iterator[None]:
+    """Name the test that leaves an engine open: later ones would share its standard streams."""
+    before = set(capture._users)  # noqa: SLF001 - nothing but this test asks who captures
+    yield
+    assert set(capture._users) <= before, "an engine was left open"  # noqa: SLF001
 
 
 def pytest_configure() -> None:

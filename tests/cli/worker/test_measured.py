@@ -86,7 +86,7 @@ def test_every_call_that_writes_is_one_of_the_contract() -> None:
     methods = {name for name in vars(Provider) if not name.startswith("_")}
     assert methods >= WRITES
     reads = {name for name in methods if name.startswith(("read_", "list_", "fetch_"))}
-    others = {"open", "close", "wake", "watch", "queue_depths", "name", "clock"}
+    others = {"open", "close", "wake", "watch", "queue_depths", "name", "clock", "hand_over"}
     assert methods - reads - others == WRITES
 
 

@@ -36,7 +36,8 @@ OTHERWISE = {
 def _files() -> Iterator[str]:
     for top in ("dexnb/examples", "tests"):
         for file in sorted((ROOT / top).rglob("*.py")):
-            if "(Flow" in file.read_text():
+            # What the linter is tried on imports systems that nobody has.
+            if "(Flow" in file.read_text() and "data/lint" not in file.as_posix():
                 yield file.relative_to(ROOT).as_posix()
 
 
