@@ -257,6 +257,29 @@ def test_a_cell_is_mended_and_the_notebook_stays(
     assert "yield heartbeat(number)" in "".join(source)
 
 
+def test_cells_of_one_id_are_told_apart(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """Notebooks that were put together by hand have them; each cell keeps its own text."""
+    path = notebook(folder / "n.ipynb", "KEEP = 1", MENDABLE, "KEEP = 2")
+    document = json.loads(path.read_text("utf-8"))
+    for cell in document["cells"]:
+        cell["id"] = "same"
+    path.write_text(json.dumps(document), "utf-8")
+    assert lint(capsys, "n.ipynb", "--fix")[0] == 0
+    first, second, third = json.loads(path.read_text("utf-8"))["cells"]
+    assert (first["source"], third["source"]) == (["KEEP = 1"], ["KEEP = 2"])
+    assert "yield heartbeat(number)" in "".join(second["source"])
+
+
+def test_a_linked_file_is_mended_where_it_is(capsys: pytest.CaptureFixture[str], bad: Path) -> None:
+    """The link stays a link."""
+    link = bad.with_name("link.py")
+    link.symlink_to(bad.name)
+    assert lint(capsys, "link.py", "--fix")[0] == 0
+    assert link.is_symlink()
+    assert "yield heartbeat(number)" in bad.read_text()
+    assert sorted(path.name for path in bad.parent.iterdir()) == ["bad.py", "link.py"]
+
+
 def test_a_file_that_does_not_parse_is_one_finding_and_the_rest_goes_on(
     capsys: pytest.CaptureFixture[str], bad: Path
 ) -> None:

@@ -18,10 +18,9 @@ from dexnb.cli.target import CommandError
 from dexnb.lint import LintReport, explain, files_of, lint_paths, lint_text, rules
 from dexnb.lint.config import LintConfig, changed, config_near
 from dexnb.lint.in_words import in_words
-from dexnb.model.finding import Finding
+from dexnb.model.finding import SEVERITIES, Finding
 
 STDIN = "-"
-_RANKS = {"error": 0, "warning": 1, "note": 2}
 _FORMATS: dict[str, Callable[[Sequence[Finding], int], str]] = {
     "text": in_words,
     "json": as_json,
@@ -111,7 +110,7 @@ def _mended(
 def _fails(finding: Finding, config: LintConfig) -> bool:
     if config.fail_on == "never" or (finding.verdict == "cannot tell" and not config.strict):
         return False
-    return _RANKS[finding.severity] <= _RANKS[config.fail_on]
+    return SEVERITIES.index(finding.severity) <= SEVERITIES.index(config.fail_on)
 
 
 def _write(text: str, output: str | None) -> None:

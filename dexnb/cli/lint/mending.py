@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
-import tempfile
+import os
 import tokenize
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dexnb.cli.target import CommandError
-from dexnb.graph.still.notebook import read_cells
+from dexnb.graph.still.notebook import cell_names, read_cells
 from dexnb.lint import apply_fixes
 from dexnb.model.finding import Finding
 
@@ -66,7 +67,10 @@ class _Files:
         source = self._source(path)
         if not cell:
             return source
-        return next(each.text for each in read_cells(source) if each.id == cell)
+        found = next((each for each in read_cells(source) if each.id == cell), None)
+        if found is None:
+            raise CommandError(f"{path!r} has no cell {cell!r} any more: lint it again")
+        return found.text
 
     def write(self, path: str, cell: str, text: str) -> None:
         """Take a new text."""
@@ -90,8 +94,8 @@ class _Files:
 def _with_cells(source: str, cells: dict[str, str]) -> str:
     """Put cells' texts into a notebook, written as notebook programs write it."""
     document: dict[str, Any] = json.loads(source)
-    for number, cell in enumerate(document["cells"], 1):
-        text = cells.get(str(cell.get("id") or f"cell {number}"))
+    for name, cell in zip(cell_names(document["cells"]), document["cells"], strict=True):
+        text = cells.get(name)
         if text is not None and cell.get("cell_type") == "code":
             cell["source"] = _lines(text) if isinstance(cell["source"], list) else text
     return f"{json.dumps(document, indent=1, ensure_ascii=False)}\n"
@@ -99,12 +103,13 @@ def _with_cells(source: str, cells: dict[str, str]) -> str:
 
 def _replace(path: Path, data: bytes) -> None:
     place = path.resolve()
+    new = place.with_name(f".{place.name}.{os.getpid()}.new")
     try:
-        mode = place.stat().st_mode & 0o777
-        with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
-            file.write(data)
-        new = Path(file.name)
-        new.chmod(mode)
+        if not os.access(place, os.W_OK):
+            raise PermissionError(errno.EACCES, "it may not be written")
+        new.write_bytes(data)
+        new.chmod(place.stat().st_mode & 0o777)
         new.replace(place)
     except OSError as error:
+        new.unlink(missing_ok=True)
         raise CommandError(f"{str(path)!r} cannot be written: {error.strerror}") from error
