@@ -42,7 +42,7 @@ def lint(options: argparse.Namespace) -> int:
     config = changed(config_near(_first_folder(paths)), _given(options), "option --")
     report = _report(paths, config, options)
     if options.diff:
-        print(difference(report.findings), end="")
+        print(difference(report, config.settings), end="")
     else:
         if options.fix:
             report = _mended(paths, config, report, options)
@@ -102,7 +102,7 @@ def _mended(
     paths: list[str], config: LintConfig, report: LintReport, options: argparse.Namespace
 ) -> LintReport:
     """Make the safe edits; give what is left then."""
-    for file, count in mend(report.findings):
+    for file, count in mend(report, config.settings):
         print(f"mended {file}: {count}", file=sys.stderr)
     return _report(paths, config, options)
 
