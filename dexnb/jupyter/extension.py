@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import dexnb
-from dexnb.jupyter.magic import Magic
+from dexnb.jupyter.magic import USAGE, Magic
 
 
 def load(ipython: Any) -> None:
@@ -22,5 +22,5 @@ def load(ipython: Any) -> None:
     def answer(line: str) -> Any:
         return magic(line)
 
-    answer.__doc__ = Magic.__call__.__doc__
+    answer.__doc__ = USAGE
     ipython.register_magic_function(answer, magic_kind="line", magic_name="dexnb")

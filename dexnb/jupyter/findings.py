@@ -13,7 +13,7 @@ from typing import Any
 from dexnb.graph.knob_values import KnobValues
 from dexnb.jupyter.judgement import Judgement
 from dexnb.model.budget import GRAIN, Window, seconds_text
-from dexnb.model.finding import Finding, FindingSeverity, Place, Verdict
+from dexnb.model.finding import SEVERITIES, Finding, Place, Verdict
 from dexnb.model.flow_graph import Diagnostic, FlowGraph, Node
 from dexnb.model.shown import cut
 
@@ -22,7 +22,6 @@ MOST = 100
 """Findings on a page."""
 
 _LONGEST = 1000
-_ORDER: dict[FindingSeverity, int] = {"error": 0, "warning": 1, "note": 2}
 _CANNOT_TELL: Verdict = "cannot tell"
 _DIAGNOSED: dict[str, tuple[str, str]] = {
     "unreachable_step": ("DX401", "unreachable-step"),
@@ -54,7 +53,9 @@ def page_findings(
     found += _windows(values, graph, judgement, places)
     # What a rule has looked at it says better, or was told not to say.
     found += (each for each in diagnosed(graph) if each.code not in judgement.judged)
-    return sorted(found, key=lambda each: (_ORDER[each.severity], each.place, each.code))[:MOST]
+    return sorted(found, key=lambda each: (SEVERITIES.index(each.severity), each.place, each.code))[
+        :MOST
+    ]
 
 
 def other_input(text: str) -> Finding:

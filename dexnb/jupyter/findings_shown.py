@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from dexnb.lint.in_words import in_words, where
+from dexnb.lint.in_words import in_words, summary, where
 from dexnb.model.finding import Finding
 from dexnb.model.markup import escaped
 
@@ -47,7 +47,7 @@ class FindingsShown(Sequence[Finding]):
         return in_words(self._findings, self._read)
 
     def _repr_html_(self) -> str:
-        total = escaped(in_words(self._findings, self._read).rsplit("\n", 1)[-1])
+        total = escaped(summary(self._findings, self._read))
         if not self._findings:
             return f"<p>{total}</p>"
         head = "".join(

@@ -22,10 +22,15 @@ KERNEL = "kernel.ipynb"
 """The name under which the cells that ran are read; their neighbours are those of the folder."""
 
 USAGE = """\
+Look at Flows; nothing of what is looked at is run.
+
 %dexnb lint [FLOW]...      the Flows of the cells that ran here, or these of them
 %dexnb lint PATH...        files, notebooks, folders
 %dexnb graph [FLOW]        the definition graph of a Flow of these cells, with its findings
 %dexnb explain RULE        what a rule means, why, and what to do instead
+
+Settings are those of [tool.dexnb.lint] in the nearest pyproject.toml. A comment silences a rule on
+its line: # dexnb: ignore[DX104]
 """
 
 
@@ -41,16 +46,7 @@ class Magic:
         self._cells = cells
 
     def __call__(self, line: str) -> Any:
-        """Look at Flows: lint them, draw them, explain a rule.
-
-        %dexnb lint [FLOW]...      the Flows of the cells that ran here, or these of them
-        %dexnb lint PATH...        files, notebooks, folders
-        %dexnb graph [FLOW]        the definition graph of a Flow of these cells, with its findings
-        %dexnb explain RULE        what a rule means, why, and what to do instead
-
-        Nothing of what is looked at is run. Settings are those of `[tool.dexnb.lint]` in the
-        nearest pyproject.toml. A comment silences a rule on its line: # dexnb: ignore[DX104].
-        """
+        """Look at Flows: lint them, draw them, explain a rule."""
         command, *given = line.split() or [""]
         if command == "lint":
             return self._lint(given)
@@ -66,13 +62,14 @@ class Magic:
     def _lint(self, given: list[str]) -> FindingsShown:
         settings = config_near(Path.cwd()).settings
         paths = [name for name in given if Path(name).exists()]
-        if paths and len(paths) == len(given):
+        if paths and len(paths) < len(given):
+            raise DefinitionError("%dexnb lint: give Flows of the cells, or files and folders")
+        if paths:
             report = lint_paths(paths, settings=settings)
             return FindingsShown(report.findings, len(report.files))
         reading = self._reading()
         for name in given:
-            if name not in paths:
-                _flow(reading, name)
+            _flow(reading, name)
         found = lint_reading(reading, settings)
         # Before each place is told once: a Step may belong to several Flows.
         chosen = [each for each in found if not given or each.flow in given]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dexnb.model.finding import Finding, FindingSeverity, Place
+from dexnb.model.finding import SEVERITIES, Finding, Place
 from dexnb.model.markup import printable
 
 _LONGEST = 2000
-_ORDER: tuple[FindingSeverity, ...] = ("error", "warning", "note")
 
 
 def in_words(findings: Sequence[Finding], files: int) -> str:
@@ -37,7 +36,7 @@ def summary(findings: Sequence[Finding], files: int) -> str:
     counts = Counter(finding.severity for finding in findings)
     each = [
         f"{counts[name]} {name}{'' if counts[name] == 1 else 's'}"
-        for name in _ORDER
+        for name in SEVERITIES
         if counts[name]
     ]
     unsure = sum(finding.verdict == "cannot tell" for finding in findings)

@@ -10,6 +10,9 @@ from dexnb.errors import DocumentError
 FindingSeverity = Literal["error", "warning", "note"]
 """`error` goes wrong in some run, `warning` is likely to, `note` is worth knowing."""
 
+SEVERITIES: tuple[FindingSeverity, ...] = ("error", "warning", "note")
+"""The worst first."""
+
 Verdict = Literal["found", "cannot tell"]
 """`cannot tell`: the code hides what the rule judges; silence would look like an all-clear."""
 

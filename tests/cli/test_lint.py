@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
 import stat
 import sys
@@ -13,7 +14,8 @@ from typing import Any
 import pytest
 
 from dexnb.cli import main
-from dexnb.lint import rules
+from dexnb.cli.lint import command
+from dexnb.lint import LintReport, rules
 from tests.cli.processes import ROOT
 
 BAD = ROOT / "tests/data/lint/dropped-output/bad.py"
@@ -255,6 +257,74 @@ def test_a_cell_is_mended_and_the_notebook_stays(
     source: str | list[str] = after["cells"][1]["source"]
     assert isinstance(source, str) is as_text
     assert "yield heartbeat(number)" in "".join(source)
+
+
+def test_cells_of_one_id_are_told_apart(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """Notebooks that were put together by hand have them; each cell keeps its own text."""
+    path = notebook(folder / "n.ipynb", "KEEP = 1", MENDABLE, "KEEP = 2")
+    document = json.loads(path.read_text("utf-8"))
+    for cell in document["cells"]:
+        cell["id"] = "same"
+    path.write_text(json.dumps(document), "utf-8")
+    assert lint(capsys, "n.ipynb", "--fix")[0] == 0
+    first, second, third = json.loads(path.read_text("utf-8"))["cells"]
+    assert (first["source"], third["source"]) == (["KEEP = 1"], ["KEEP = 2"])
+    assert "yield heartbeat(number)" in "".join(second["source"])
+
+
+def test_a_file_that_changes_meanwhile_is_mended_by_its_newest_text(
+    capsys: pytest.CaptureFixture[str], bad: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An edit by places of an older text would garble it."""
+    whole = command.lint_paths
+
+    def report(*given: Any, **settings: Any) -> LintReport:
+        found = whole(*given, **settings)
+        if not bad.read_text().startswith("#"):
+            bad.write_text("# one line more\n" + MENDABLE)
+        return found
+
+    monkeypatch.setattr(command, "lint_paths", report)
+    lint(capsys, "bad.py", "--fix")
+    assert bad.read_text().startswith("# one line more\n")
+    assert bad.read_text().count("yield heartbeat(number)") == 3
+    compile(bad.read_text(), "bad.py", "exec")
+
+
+def test_only_files_that_were_named_are_mended(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    """A helper in a file beside has its finding, and stays."""
+    helper = "            self._report(context, number)"
+    base = MENDABLE.replace("class Counting(", "class Base(")
+    (folder / "base.py").write_text(base)
+    user = "from base import Base\n\n\nclass Uses(Base):\n    pass\n"
+    (folder / "uses.py").write_text(user)
+    assert helper in base
+    lint(capsys, "uses.py", "--fix")
+    assert (folder / "base.py").read_text() == base
+
+
+def test_a_file_whose_name_is_no_text_is_told_of(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    """SARIF names it by its bytes."""
+    odd = os.fsdecode(os.fsencode(folder) + b"/odd\xff.py")
+    Path(odd).write_text(MENDABLE)
+    code, out = lint(capsys, ".", "--format", "sarif")
+    assert code == 1
+    location = results(out)[0]["locations"][0]["physicalLocation"]
+    assert location["artifactLocation"]["uri"] == "odd%FF.py"
+
+
+def test_a_linked_file_is_mended_where_it_is(capsys: pytest.CaptureFixture[str], bad: Path) -> None:
+    """The link stays a link."""
+    link = bad.with_name("link.py")
+    link.symlink_to(bad.name)
+    assert lint(capsys, "link.py", "--fix")[0] == 0
+    assert link.is_symlink()
+    assert "yield heartbeat(number)" in bad.read_text()
+    assert sorted(path.name for path in bad.parent.iterdir()) == ["bad.py", "link.py"]
 
 
 def test_a_file_that_does_not_parse_is_one_finding_and_the_rest_goes_on(

@@ -83,6 +83,7 @@ def test_a_flow_in_several_cells_is_drawn_with_its_findings(shell: InteractiveSh
         ("frobnicate", "%dexnb frobnicate is no command"),
         ("graph Other", "there is no Flow or file 'Other'; the cells that ran here define none"),
         ("lint nowhere.py", "there is no Flow or file 'nowhere.py'"),
+        ("lint . Counting", "give Flows of the cells, or files and folders"),
         ("explain DX999", "there is no rule 'DX999'"),
     ],
 )

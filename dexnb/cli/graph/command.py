@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from dexnb.cli.exits import FAILED, OK
-from dexnb.cli.graph.options import SUFFIXES
+from dexnb.cli.graph.options import PICTURES, SUFFIXES
 from dexnb.cli.graph.outlined import outlined
 from dexnb.cli.target import CommandError
 from dexnb.cli.text import printable
 from dexnb.graph.flow_picture import FlowPicture
-from dexnb.graph.still import FoundFlow, SourceReading, read_source
-from dexnb.lint import LintSettings, files_of, lint_reading
+from dexnb.graph.still import SourceReader, SourceReading
+from dexnb.lint import files_of, lint_reading
 from dexnb.lint.config import config_near
 from dexnb.lint.in_words import where
 from dexnb.model.finding import Finding
@@ -27,9 +27,10 @@ def graph(options: argparse.Namespace) -> int:
     form = options.format or _form_of(options.output)
     found: list[FlowPicture] = []
     unread = False
+    reader = SourceReader()
     for text in options.paths:
         place, flow = _place(text)
-        for reading in map(read_source, files_of(place)):
+        for reading in map(reader.read, files_of(place)):
             unread |= _tell_unread(reading)
             found += _pictures(reading, flow, options)
         if flow and not any(each.graph.name == flow for each in found):
@@ -73,15 +74,12 @@ def _pictures(
     chosen = [each for each in reading.flows if flow in ("", each.graph.name)]
     if not chosen:
         return
-    settings = config_near(Path(reading.path).parent).settings
-    badges = not options.no_findings
+    findings: list[Finding] = []
+    if not options.no_findings and (options.format or _form_of(options.output)) in PICTURES:
+        findings = lint_reading(reading, config_near(Path(reading.path).parent).settings)
     for each in chosen:
-        yield FlowPicture(each.graph, _findings(reading, each, settings) if badges else ())
-
-
-def _findings(reading: SourceReading, flow: FoundFlow, settings: LintSettings) -> list[Finding]:
-    name = flow.registered.flow_type
-    return [finding for finding in lint_reading(reading, settings) if finding.flow == name]
+        name = each.registered.flow_type
+        yield FlowPicture(each.graph, [one for one in findings if one.flow == name])
 
 
 def _write(found: list[FlowPicture], form: str, options: argparse.Namespace) -> None:

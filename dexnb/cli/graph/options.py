@@ -23,6 +23,9 @@ SUFFIXES = {
 }
 """The suffix of a file for each format."""
 
+PICTURES = frozenset({"svg", "png"})
+"""Formats that show the linter's findings."""
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Give `dexnb graph` its options."""

@@ -79,5 +79,4 @@ def _uses(node: Node, graph: FlowGraph) -> dict[str, list[str]]:
 
 
 def _name(node_id: str, graph: FlowGraph) -> str:
-    names = {node.id: node.name for node in graph.nodes}
-    return printable(names.get(node_id, node_id))
+    return printable(next((each.name for each in graph.nodes if each.id == node_id), node_id))

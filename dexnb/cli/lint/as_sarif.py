@@ -7,6 +7,7 @@ notebook's cell has no lines of its own in a file there, and stands as a logical
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
@@ -87,7 +88,9 @@ def _region(place: Place) -> dict[str, int]:
 
 def _uri(path: str) -> str:
     pure = PurePath(path or "cell")
-    return pure.as_uri() if pure.is_absolute() else quote(pure.as_posix())
+    # As bytes: a file's name need not be text that can be encoded.
+    text = quote(os.fsencode(pure.as_posix()), safe="/")
+    return f"file://{text}" if pure.is_absolute() else text
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

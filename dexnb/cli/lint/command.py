@@ -18,10 +18,9 @@ from dexnb.cli.target import CommandError
 from dexnb.lint import LintReport, explain, files_of, lint_paths, lint_text, rules
 from dexnb.lint.config import LintConfig, changed, config_near
 from dexnb.lint.in_words import in_words
-from dexnb.model.finding import Finding
+from dexnb.model.finding import SEVERITIES, Finding
 
 STDIN = "-"
-_RANKS = {"error": 0, "warning": 1, "note": 2}
 _FORMATS: dict[str, Callable[[Sequence[Finding], int], str]] = {
     "text": in_words,
     "json": as_json,
@@ -43,7 +42,7 @@ def lint(options: argparse.Namespace) -> int:
     config = changed(config_near(_first_folder(paths)), _given(options), "option --")
     report = _report(paths, config, options)
     if options.diff:
-        print(difference(report.findings), end="")
+        print(difference(report, config.settings), end="")
     else:
         if options.fix:
             report = _mended(paths, config, report, options)
@@ -103,7 +102,7 @@ def _mended(
     paths: list[str], config: LintConfig, report: LintReport, options: argparse.Namespace
 ) -> LintReport:
     """Make the safe edits; give what is left then."""
-    for file, count in mend(report.findings):
+    for file, count in mend(report, config.settings):
         print(f"mended {file}: {count}", file=sys.stderr)
     return _report(paths, config, options)
 
@@ -111,7 +110,7 @@ def _mended(
 def _fails(finding: Finding, config: LintConfig) -> bool:
     if config.fail_on == "never" or (finding.verdict == "cannot tell" and not config.strict):
         return False
-    return _RANKS[finding.severity] <= _RANKS[config.fail_on]
+    return SEVERITIES.index(finding.severity) <= SEVERITIES.index(config.fail_on)
 
 
 def _write(text: str, output: str | None) -> None:

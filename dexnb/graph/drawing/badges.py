@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dexnb.graph.drawing import shapes
-from dexnb.model.finding import Finding, FindingSeverity
+from dexnb.model.finding import SEVERITIES, Finding
 
 _HALF = 8.0
-_ORDER: tuple[FindingSeverity, ...] = ("error", "warning", "note")
 _MOST_TOLD = 6
 
 
@@ -23,7 +22,7 @@ def by_node(findings: Iterable[Finding], known: Mapping[str, object]) -> dict[st
 def badges(findings: Iterable[Finding], x: float, y: float) -> str:
     """Draw one badge for each severity, from the left, around this height."""
     parts = []
-    for severity in _ORDER:
+    for severity in SEVERITIES:
         group = [finding for finding in findings if finding.severity == severity]
         if not group:
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -55,14 +55,25 @@ def _language(metadata: dict[str, Any]) -> str:
     return str(information.get("name") or kernel.get("language") or "python")
 
 
-def _cells(cells: list[Any]) -> Iterator[Cell]:
+def cell_names(cells: Sequence[dict[str, Any]]) -> list[str]:
+    """Name each cell of a notebook, text cells too, in a way that no two share.
+
+    Notebooks that were put together by hand have cells with the same id.
+    """
+    names: list[str] = []
     for number, cell in enumerate(cells, 1):
+        name = str(cell.get("id") or f"cell {number}")
+        names.append(f"{name} (cell {number})" if name in names else name)
+    return names
+
+
+def _cells(cells: list[Any]) -> Iterator[Cell]:
+    for name, cell in zip(cell_names(cells), cells, strict=True):
         if cell.get("cell_type") != "code":
             continue
         source = cell.get("source", "")
         text = source if isinstance(source, str) else "".join(map(str, source))
         text = text.replace("\r\n", "\n")
-        name = str(cell.get("id") or f"cell {number}")
         if len(text) > MOST_BYTES:
             yield Cell(name, "", "", f"it has more than {MOST_BYTES} characters")
             continue
