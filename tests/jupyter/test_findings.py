@@ -72,14 +72,14 @@ def line_of(part: str) -> int:
     return next(number for number, line in enumerate(CODE, 1) if part in line)
 
 
-def test_both_languages_read_the_same_documents() -> None:
+def test_both_languages_read_the_same_documents(session: Session) -> None:
     """Each finding comes back as it was; the others have the fields that are sent."""
     findings = [Finding.from_json(each) for each in TWINS["findings"]]
     assert [each.to_json() | {"fix": None} for each in findings] == [
         each | {"fix": None} for each in TWINS["findings"]
     ]
     assert json.loads(json.dumps(findings[2].to_json())) == TWINS["findings"][2]
-    lab = dex.lab(Judged(), "judged-1", "job", runtime="memory:")
+    lab = dex.lab(Judged(), "judged-1", "job", runtime=session)
     lab.picture()
     frame = lab.page_frame()
     assert frame["lint"].keys() == TWINS["lint"].keys()
@@ -156,9 +156,9 @@ def test_a_knob_that_mends_the_window_takes_its_finding_away(lab: dex.Lab) -> No
     assert "interval 50 s + call timeout 0 s" in found_by(lab)["DX201"]["message"]
 
 
-def test_values_of_a_run_outweigh_those_of_the_code() -> None:
+def test_values_of_a_run_outweigh_those_of_the_code(session: Session) -> None:
     """What the linter says of a window goes when the run's values hold, and lends its place."""
-    flow = dex.lab(Judged(), "judged-2", "job", runtime="memory:")
+    flow = dex.lab(Judged(), "judged-2", "job", runtime=session)
     registered = flow.session.engine.registry.get("Judged")
     assert registered is not None
     judgement = Judgement(registered, margin=10, minimum_heartbeat=1, told=lambda: None)
