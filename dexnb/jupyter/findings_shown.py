@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from dexnb.lint.in_words import in_words, summary, where
+from dexnb.lint.in_words import lines, summary, where
 from dexnb.model.finding import Finding
 from dexnb.model.markup import escaped
 
@@ -20,10 +20,10 @@ class FindingsShown(Sequence[Finding]):
 
     Args:
         findings: By place.
-        read: How many files, notebooks or kernels were looked at.
+        read: What was looked at, as `3 files`.
     """
 
-    def __init__(self, findings: Sequence[Finding], read: int = 1) -> None:
+    def __init__(self, findings: Sequence[Finding], read: str) -> None:
         """Keep what was found."""
         self._findings = tuple(findings)
         self._read = read
@@ -44,7 +44,8 @@ class FindingsShown(Sequence[Finding]):
 
     def __repr__(self) -> str:
         """Write them as `dexnb lint` does."""
-        return in_words(self._findings, self._read)
+        told = [line for finding in self._findings for line in lines(finding)]
+        return "\n".join([*told, summary(self._findings, self._read)])
 
     def _repr_html_(self) -> str:
         total = escaped(summary(self._findings, self._read))

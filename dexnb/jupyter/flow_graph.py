@@ -64,11 +64,11 @@ class _Judged(FlowPicture):
         if "text/html" in made:
             made["text/html"] += self._table()
         if "text/plain" in made and self.findings:
-            made["text/plain"] += f"\n{FindingsShown(self.findings)!r}"
+            made["text/plain"] += f"\n{FindingsShown(self.findings, '1 Flow')!r}"
         return made
 
     def _table(self) -> str:
         if self.findings:
-            return FindingsShown(self.findings)._repr_html_()
+            return FindingsShown(self.findings, "1 Flow")._repr_html_()
         name = escaped(self.graph.name)
         return f"<p>no findings: {self._asked} rules were asked about {name}</p>"

@@ -66,14 +66,15 @@ class Magic:
             raise DefinitionError("%dexnb lint: give Flows of the cells, or files and folders")
         if paths:
             report = lint_paths(paths, settings=settings)
-            return FindingsShown(report.findings, len(report.files))
+            return FindingsShown(report.findings, _counted(len(report.files), "file"))
         reading = self._reading()
         for name in given:
             _flow(reading, name)
         found = lint_reading(reading, settings)
         # Before each place is told once: a Step may belong to several Flows.
         chosen = [each for each in found if not given or each.flow in given]
-        return FindingsShown(_in_order(chosen, reading))
+        flows = len(given) if given else len(reading.flows)
+        return FindingsShown(_in_order(chosen, reading), _counted(flows, "Flow"))
 
     def _graph(self, name: str) -> FlowPicture:
         reading = self._reading()
@@ -122,6 +123,10 @@ def _in_order(findings: list[Finding], reading: SourceReading) -> list[Finding]:
     places = {unit.cell: number for number, unit in enumerate(reading.units)}
     ordered = sorted(in_order(findings), key=lambda each: places.get(each.place.cell, -1))
     return [_here(each) for each in ordered]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _here(finding: Finding) -> Finding:

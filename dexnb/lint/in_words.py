@@ -12,9 +12,12 @@ _LONGEST = 2000
 
 
 def in_words(findings: Sequence[Finding], files: int) -> str:
-    """Write every finding, and how many there are in how many files."""
+    """Write every finding, and how many there are in how many files, with what `--fix` can do."""
     told = [line for finding in findings for line in lines(finding)]
-    return "\n".join([*told, summary(findings, files)])
+    fixable = sum(finding.fix is not None for finding in findings)
+    fixes = f"; --fix mends {fixable}" if fixable else ""
+    read = f"{files} {'file' if files == 1 else 'files'}"
+    return "\n".join([*told, f"{summary(findings, read)}{fixes}"])
 
 
 def where(place: Place) -> str:
@@ -28,9 +31,8 @@ def where(place: Place) -> str:
     return ":".join(printable(part, _LONGEST) for part in parts)
 
 
-def summary(findings: Sequence[Finding], files: int) -> str:
-    """Count what was found; an empty list is told too, with what was looked at."""
-    read = f"{files} {'file' if files == 1 else 'files'}"
+def summary(findings: Sequence[Finding], read: str) -> str:
+    """Count what was found in what was read; an empty list is told too."""
     if not findings:
         return f"no findings in {read}"
     counts = Counter(finding.severity for finding in findings)
@@ -41,9 +43,7 @@ def summary(findings: Sequence[Finding], files: int) -> str:
     ]
     unsure = sum(finding.verdict == "cannot tell" for finding in findings)
     told = f"; of these {unsure} cannot be told from the source" if unsure else ""
-    fixable = sum(finding.fix is not None for finding in findings)
-    fixes = f"; --fix mends {fixable}" if fixable else ""
-    return f"{', '.join(each)} in {read}{told}{fixes}"
+    return f"{', '.join(each)} in {read}{told}"
 
 
 def lines(finding: Finding) -> Iterator[str]:

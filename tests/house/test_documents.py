@@ -69,7 +69,7 @@ def test_the_flow_in_the_readme_runs_in_virtual_time(tmp_path: Path) -> None:
         text=True,
         timeout=50,
     )
-    assert (done.stdout, done.stderr) == ("SUCCEEDED\n", "")
+    assert (done.stdout, done.stderr) == ("job-7 is QUEUED\njob-7 is RUNNING\nSUCCEEDED\n", "")
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -120,10 +120,10 @@ def test_findings_are_a_table_whose_text_stays_text() -> None:
         "\x1b[2J<b>",
         Place("<img>.py", "", 3, 4),
     )
-    page = FindingsShown([hostile])._repr_html_()
+    page = FindingsShown([hostile], "1 file")._repr_html_()
     assert "<script" not in page
     assert "<b>" not in page
     assert "<img" not in page
     assert "&lt;img&gt;.py:3:5" in page
-    assert "\x1b" not in repr(FindingsShown([hostile]))
-    assert FindingsShown([])._repr_html_() == "<p>no findings in 1 file</p>"
+    assert "\x1b" not in repr(FindingsShown([hostile], "1 file"))
+    assert FindingsShown([], "1 file")._repr_html_() == "<p>no findings in 1 file</p>"

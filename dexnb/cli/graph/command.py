@@ -44,7 +44,11 @@ def graph(options: argparse.Namespace) -> int:
 
 def _form_of(output: str | None) -> str:
     suffix = Path(output).suffix.lower() if output else ""
-    return next((name for name, own in SUFFIXES.items() if own == suffix), "text")
+    known = next((name for name, own in SUFFIXES.items() if own == suffix), "")
+    if suffix and not known:
+        endings = ", ".join(dict.fromkeys(SUFFIXES.values()))
+        raise CommandError(f"--output {output!r}: end it with {endings}, or give --format")
+    return known or "text"
 
 
 def _place(text: str) -> tuple[Path, str]:

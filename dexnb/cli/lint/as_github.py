@@ -28,7 +28,7 @@ def _command(finding: Finding) -> str:
     cell = f"cell {place.cell} line {place.line}: " if place.cell else ""
     unsure = "cannot tell: " if finding.verdict == "cannot tell" else ""
     message = f"{cell}{unsure}{finding.message}"
-    text = f"{message} {finding.hint}" if finding.hint else message
+    text = f"{message}\n{finding.hint}" if finding.hint else message
     return f"::{_LEVELS[finding.severity]} {given}::{_data(text)}"
 
 

@@ -48,7 +48,7 @@ def as_sarif(findings: Sequence[Finding], files: int) -> str:  # noqa: ARG001 - 
 
 
 def _result(finding: Finding, rule_places: dict[str, int]) -> dict[str, Any]:
-    text = f"{finding.message} {finding.hint}" if finding.hint else finding.message
+    text = f"{finding.message}\n{finding.hint}" if finding.hint else finding.message
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "level": _LEVELS[finding.severity],

@@ -39,7 +39,7 @@ def lint(options: argparse.Namespace) -> int:
         print(explain(options.explain))
         return OK
     paths = options.paths or ["."]
-    config = changed(config_near(_first_folder(paths)), _given(options), "option --")
+    config = changed(config_near(_first_folder(paths)), _given(options), "option")
     report = _report(paths, config, options)
     if options.diff:
         print(difference(report, config.settings), end="")
@@ -81,14 +81,15 @@ def _report(paths: list[str], config: LintConfig, options: argparse.Namespace) -
     missing = next((path for path in paths if not Path(path).exists()), None)
     if missing is not None:
         raise CommandError(f"there is no file or folder {missing!r}: give a .py, .ipynb or folder")
-    return lint_paths(_chosen(paths, config.exclude), settings=config.settings)
+    files = _chosen(paths, config.exclude, named=not options.force_exclude)
+    return lint_paths(files, settings=config.settings)
 
 
-def _chosen(paths: list[str], exclude: Sequence[str]) -> Iterator[Path]:
-    """Give the files; one that was named itself is read whatever is excluded."""
+def _chosen(paths: list[str], exclude: Sequence[str], *, named: bool) -> Iterator[Path]:
+    """Give the files; `named`: one that was named itself is read whatever is excluded."""
     for path in map(Path, paths):
         for file in files_of(path):
-            if file == path or not any(_fits(file, pattern) for pattern in exclude):
+            if (named and file == path) or not any(_fits(file, pattern) for pattern in exclude):
                 yield file
 
 

@@ -64,6 +64,11 @@ def _add_choices(parser: argparse.ArgumentParser) -> None:
         help="leave out files whose path or name fits, such as 'build/*'; may be repeated",
     )
     parser.add_argument(
+        "--force-exclude",
+        action="store_true",
+        help="leave out files that fit --exclude even where they are named, as hooks name them",
+    )
+    parser.add_argument(
         "--fail-on",
         choices=("error", "warning", "note", "never"),
         help="least severity that makes the exit code 1 (default: warning)",
