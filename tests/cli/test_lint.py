@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from dexnb.cli import main
-from dexnb.cli.lint import command
-from dexnb.lint import LintReport, rules
+from dexnb.lint import LintReport, lint_paths, rules
 from tests.cli.processes import ROOT
 
 BAD = ROOT / "tests/data/lint/dropped-output/bad.py"
@@ -276,15 +275,14 @@ def test_a_file_that_changes_meanwhile_is_mended_by_its_newest_text(
     capsys: pytest.CaptureFixture[str], bad: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An edit by places of an older text would garble it."""
-    whole = command.lint_paths
 
     def report(*given: Any, **settings: Any) -> LintReport:
-        found = whole(*given, **settings)
+        found = lint_paths(*given, **settings)
         if not bad.read_text().startswith("#"):
             bad.write_text("# one line more\n" + MENDABLE)
         return found
 
-    monkeypatch.setattr(command, "lint_paths", report)
+    monkeypatch.setattr("dexnb.cli.lint.command.lint_paths", report)
     lint(capsys, "bad.py", "--fix")
     assert bad.read_text().startswith("# one line more\n")
     assert bad.read_text().count("yield heartbeat(number)") == 3
