@@ -89,7 +89,7 @@ def test_a_name_that_is_no_rule_is_reported() -> None:
     """A misspelt code would silence nothing, and nobody would know."""
     text = FLOW.format(**{**PLACES, "top": "# dexnb: ignore[DX999]"})
     said = lint_reading(read_source(text), LintSettings())
-    unknown = [each for each in said if each.code == "DX900"]
+    unknown = [each for each in said if each.code == "DX901"]
     assert [each.place.line for each in unknown] == [2]
     assert "'DX999'" in unknown[0].message
     assert len(said) == len(ALL) + 1

@@ -33,6 +33,8 @@ def threaded(call: ast.Call, frame: Frame) -> ast.Call | None:
     arguments = call.args[at + 1 :]
     keywords = call.keywords
     if isinstance(function, ast.Call) and last_of(origin_of(function.func, frame)) == "partial":
+        if not function.args:
+            return None
         arguments = [*function.args[1:], *arguments]
         keywords = [*function.keywords, *keywords]
         function = function.args[0]
