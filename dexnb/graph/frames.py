@@ -29,6 +29,7 @@ class Frame:
         depth: How many calls lie between it and the Step's method.
         arguments: What its parameters were given, each with the frame that the expression is of.
         outer: The frame of the function around it, for one defined inside.
+        kept: What has been found out about its expressions, by who asked and what; goes with it.
     """
 
     tree: Tree
@@ -37,6 +38,7 @@ class Frame:
     depth: int = 0
     arguments: dict[str, tuple[ast.expr, Frame]] = field(default_factory=dict)
     outer: Frame | None = None
+    kept: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False)
 
     def follow(self, call: ast.Call) -> Frame | None:
         """Give the frame of a called helper, or None where it cannot or need not be read."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from dataclasses import replace
+from weakref import ref
 
 import pytest
 
-from dexnb.lint import rules, runner
+from dexnb import Flow, StepList
+from dexnb.lint import lint_flow, rules, runner
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.rule import Remark
 from tests.lint.marks import shown
+from tests.lint.slow_poll import Await
 from tests.lint.texts import poll, said
 
 UNJUDGED = ("DX900", "DX902")
@@ -64,3 +68,25 @@ def test_a_rule_that_fails_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     rest = said(text, [rule.code for rule in rules()])
     assert shown(rest) == [each for each in shown(whole) if each[1] != "DX201"]
     assert len(rest) < len(whole)
+
+
+class Held(Flow[str]):
+    """A Flow whose Step somebody else holds."""
+
+    def __init__(self, step: Await) -> None:
+        """Hold it."""
+        self.step = step
+
+    def get_steps(self) -> StepList[str]:
+        """Give its Step."""
+        return StepList.start_step(self.step)
+
+
+def test_what_was_linted_is_not_kept_alive() -> None:
+    """A Step may hold a client, a model, a connection: they go when the user lets go of it."""
+    step = Await()
+    gone = ref(step)
+    assert lint_flow(Held(step))
+    del step
+    gc.collect()
+    assert gone() is None
