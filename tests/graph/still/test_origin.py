@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,18 @@ def test_a_value_has_an_origin_too(value: object, origin: str) -> None:
     """That of its class, for an object."""
     frame = _frames(read_source(TEXT).flows[0].registered.steps["S"].step)[0]
     assert origin_of(value, frame) == origin
+
+
+def test_names_that_are_assigned_many_times_are_looked_up_quickly() -> None:
+    """Each is looked up once, however many assignments name it or one another."""
+    names = [f"n{number}" for number in range(12)]
+    body = [f"        {one} = {two}" for one, two in pairwise(names) for _ in range(20)]
+    refined = "        q = q.filter(1)\n" * 60
+    text = TEXT.replace("        [].append(1)", "\n".join([refined, *body, "        [].append(1)"]))
+    frame = _frames(read_source(text).flows[0].registered.steps["S"].step)[0]
+    assert origin_of(ast.Name("q"), frame) == ""
+    assert origin_of(ast.Name("n0"), frame) == ""
+    assert origin_of(ast.Name("session"), frame) == "httpx.AsyncClient()"
 
 
 def test_a_place_is_that_of_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
