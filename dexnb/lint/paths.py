@@ -56,15 +56,7 @@ def lint_paths(
     told = settings or LintSettings()
     reader = SourceReader()
     files = tuple(dict.fromkeys(str(file) for path in paths for file in files_of(Path(path))))
-    findings: list[Finding] = []
-    flows: list[str] = []
-    problems: list[SourceProblem] = []
-    for file in files:
-        reading = reader.read(file)
-        findings += lint_reading(reading, told)
-        flows += [flow.registered.flow_type for flow in reading.flows]
-        problems += [each for each in reading.problems if each.kind == "skipped"]
-    return LintReport(tuple(in_order(findings)), files, tuple(flows), tuple(problems))
+    return _report(((file, reader.read(file)) for file in files), told)
 
 
 def lint_text(text: str, *, path: str, settings: LintSettings | None = None) -> LintReport:
@@ -76,10 +68,21 @@ def lint_text(text: str, *, path: str, settings: LintSettings | None = None) -> 
         settings: What the linter is told; defaults without it.
     """
     reading = SourceReader().read_text(text, path)
-    problems = tuple(each for each in reading.problems if each.kind != "not-parsed")
-    flows = tuple(flow.registered.flow_type for flow in reading.flows)
-    findings = in_order(lint_reading(reading, settings or LintSettings()))
-    return LintReport(tuple(findings), (path,), flows, problems)
+    return _report([(path, reading)], settings or LintSettings())
+
+
+def _report(readings: Iterable[tuple[str, SourceReading]], settings: LintSettings) -> LintReport:
+    """Report files, each by its name with what was read of it."""
+    files: list[str] = []
+    findings: list[Finding] = []
+    flows: list[str] = []
+    problems: list[SourceProblem] = []
+    for file, reading in readings:
+        files.append(file)
+        findings += lint_reading(reading, settings)
+        flows += [flow.registered.flow_type for flow in reading.flows]
+        problems += [each for each in reading.problems if each.kind == "skipped"]
+    return LintReport(tuple(in_order(findings)), tuple(files), tuple(flows), tuple(problems))
 
 
 def lint_reading(reading: SourceReading, settings: LintSettings) -> list[Finding]:

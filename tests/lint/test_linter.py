@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from dexnb.errors import DefinitionError
-from dexnb.lint import LintSettings, explain, lint_flow, lint_paths, rules
+from dexnb.lint import LintSettings, explain, lint_flow, lint_paths, lint_text, rules
 from tests.lint.marks import DATA, SHAPES, marked, shown
 
 DROPPED = DATA / "dropped-output/bad.py"
@@ -141,3 +141,14 @@ def test_many_files_are_linted_in_a_moment(tmp_path: Path) -> None:
     assert time.process_time() - began < 5
     assert len(report.files) == 300
     assert len(report.flows) > 100
+
+
+def test_a_text_is_reported_as_the_file_that_it_becomes(tmp_path: Path) -> None:
+    """Findings, Flows and cells of other languages alike; what is a finding is no problem too."""
+    hidden = "\nclass Other(Flow[str]):\n    pass\n"
+    text = notebook(SWALLOWING.read_text("utf-8") + hidden, "%%bash\nls")
+    path = tmp_path / "flows.ipynb"
+    path.write_text(text, "utf-8")
+    report = lint_text(text, path=str(path))
+    assert report == lint_paths([path])
+    assert [each.kind for each in report.problems] == ["skipped"]
