@@ -70,7 +70,7 @@ def _names(match: re.Match[str]) -> frozenset[str]:
 
 def _comments(text: str) -> Iterator[tuple[int, int, str, bool]]:
     """Give each comment with its line, its column, and whether it stands alone."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
@@ -92,7 +92,7 @@ def _statements(text: str, found: Ignores) -> int:
     body = list(tree.body)
     if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         del body[0]
-    return body[0].lineno if body else len(text.splitlines()) + 2
+    return body[0].lineno if body else text.count("\n") + 3
 
 
 def _note(node: ast.stmt | ast.ExceptHandler, found: Ignores) -> None:
