@@ -56,10 +56,16 @@ class _Hide(ast.NodeTransformer):
         return node
 
 
-def code_text(expression: ast.AST, limit: int = LONGEST) -> str:
-    """Write an expression on one line of at most `limit` characters."""
+def code_text(expression: ast.AST, limit: int = LONGEST, *, about: str = "") -> str:
+    """Write an expression on one line of at most `limit` characters.
+
+    Args:
+        expression: It, or a pattern of a match.
+        limit: How long it may be.
+        about: Code that it belongs to; where that speaks of credentials, every literal is hidden.
+    """
     text = ast.unparse(expression)
-    every = names_secret(text)
+    every = names_secret(text) or names_secret(about)
     if every or '"' in text or "'" in text:
         text = ast.unparse(_Hide(every=every).visit(deepcopy(expression)))
     text = " ".join(text.split())
