@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dexnb.errors import DocumentError
-from dexnb.graph.redact import HIDDEN, SECRET_WORDS, looks_secret, names_secret
+from dexnb.graph.redact import CREDENTIAL_WORDS, HIDDEN, looks_secret, names_secret
+from dexnb.graph.source import parsed
 
 # A match begins only where a word does, and looks only so far: no word may stall the reader.
 _ASSIGNED = re.compile(
-    rf"(?<![\w-])([\w-]{{0,200}}?(?:{SECRET_WORDS})[\w-]{{0,200}}\s{{0,200}}[=:]\s{{0,200}})"
+    rf"(?<![\w-])([\w-]{{0,200}}?(?:{CREDENTIAL_WORDS})[\w-]{{0,200}}\s{{0,200}}[=:]\s{{0,200}})"
     r"\S{0,200}\d\S*",
     re.IGNORECASE,
 )
@@ -47,9 +48,9 @@ def concealed_lines(text: str) -> list[str]:
     """
     lines = text.split("\n")
     try:
-        ast.parse(text)
+        parsed(text)
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (tokenize.TokenError, SyntaxError) as error:
         raise DocumentError(f"the source cannot be shown: {error}") from error
     found = [each for statement in _statements(tokens) for each in _hidden(statement)]
     for span in sorted(found, reverse=True):

@@ -12,12 +12,12 @@ from typing import Any
 LONGEST = 160
 HIDDEN = "<hidden>"
 
-SECRET_WORDS = (
+CREDENTIAL_WORDS = (
     r"passw|secret|token|credential|api_?key|private_?key|authoriz|bearer|cookie|session_?id"
 )
 """What names of credentials have in them, in letters of either case; a pattern."""
 
-_SECRET_WORDS = re.compile(SECRET_WORDS, re.IGNORECASE)
+_SECRET_WORDS = re.compile(CREDENTIAL_WORDS, re.IGNORECASE)
 _SECRET_FORMS = re.compile(
     r"^(?:sk-|pk_|rk_|gh[opsu]_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|ya29\.|eyJ|hf_|"
     r"npm_|-----BEGIN)|://[^/\s:@]+:[^/\s@]+@"
