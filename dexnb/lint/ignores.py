@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from dexnb.graph.source import parsed
+
 _COMMENT = re.compile(r"#\s*dexnb:\s*ignore(?:\[(?P<names>[^\]]*)\])?")
 ALL = "*"
 
@@ -83,8 +85,8 @@ def _comments(text: str) -> Iterator[tuple[int, int, str, bool]]:
 def _statements(text: str, found: Ignores) -> int:
     """Note which lines belong together; give the first line of code behind the docstring."""
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+        tree = parsed(text)
+    except SyntaxError:
         return 1
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt | ast.ExceptHandler):

@@ -12,11 +12,6 @@ DOORS = {
     # `parsed` makes trees one after the other, and says of each text why it has none.
     "ast.parse": {"graph/source.py", "graph/still/unit.py"},
 }
-OTHERS = {
-    "ast.unparse": {"lint/facts/checkpoints.py", "lint/facts/pollers.py"},
-    "ast.parse": {"lint/facts/growth.py", "lint/fixes.py", "lint/ignores.py"},
-}
-"""Modules that still do it by themselves."""
 
 
 def does(source: str, what: str) -> bool:
@@ -32,7 +27,7 @@ def test_what_has_a_door_is_done_behind_it(what: str) -> None:
         for path in files(".py", under="dexnb/")
         if does(path.read_text("utf-8"), what)
     }
-    assert found == DOORS[what] | OTHERS[what]
+    assert found == DOORS[what]
 
 
 @pytest.mark.parametrize(
