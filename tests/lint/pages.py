@@ -11,7 +11,7 @@ from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs/lint.md"
 SECTIONS = ("What", "Why", "Instead")
-TOLD = (*rules(), *NOTICES)
+TOLD: tuple[Rule | Notice, ...] = (*rules(), *NOTICES)
 """What findings can say."""
 
 HEAD = """\

@@ -9,8 +9,7 @@ from dexnb.graph.frames import Frame
 from dexnb.lint.facts.following import dotted_name
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
 from dexnb.lint.facts.spots import CallKind, CallSpot
-from dexnb.lint.facts.wording import words
-from dexnb.lint.facts.words import split
+from dexnb.lint.facts.words import split, words
 
 _PACKAGES = {
     "backoff": frozenset({"on_exception", "on_predicate", "runtime"}),

@@ -129,7 +129,7 @@ def _too_early(atoms: Sequence[Atom]) -> tuple[str, bool] | None:
         if atom.among or not words & PENDING or words & FAILURE:
             continue
         others = sorted(name for name in members(atom.kinds) - atom.states if split(name) & PENDING)
-        only = _listed(sorted(atom.states))
+        only = _listed(sorted(atom.states), code_text(atom.node))
         if others:
             return f"this wait ends when the state is not {only}: {_listed(others)} too", True
         if len(atom.states) == 1 and not atom.kinds:
@@ -138,7 +138,8 @@ def _too_early(atoms: Sequence[Atom]) -> tuple[str, bool] | None:
     return None
 
 
-def _listed(states: Sequence[str]) -> str:
+def _listed(states: Sequence[str], about: str = "") -> str:
     """Write states, of which a text that the code compares with may be anything."""
-    told = [code_text(ast.Constant(state), _LONGEST).strip("'\"") for state in states[:_MOST]]
+    written = (code_text(ast.Constant(state), _LONGEST, about=about) for state in states[:_MOST])
+    told = [text.strip("'\"") for text in written]
     return ", ".join([*told, "…"] if len(states) > _MOST else told)
