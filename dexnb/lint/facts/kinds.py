@@ -14,7 +14,7 @@ from dexnb.lint.facts.bindings import bindings_of, dotted
 from dexnb.lint.facts.following import is_hidden
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
 from dexnb.lint.facts.spots import CallKind
-from dexnb.lint.facts.wording import words
+from dexnb.lint.facts.words import words
 
 PAUSES = frozenset(
     {
@@ -34,6 +34,9 @@ OUTSIDE = words("""
 
 DEEPEST = 4
 """How many names or calls lie at most between an object and where it comes from."""
+
+Via = tuple[tuple[ast.AST, str], ...]
+"""The names that a question has come by, each with its function."""
 
 _LOGS = frozenset({"log", "logger", "logging", "_log", "_logger", "structlog", "loguru"})
 _BARS = frozenset({"alive_progress", "progressbar", "rich", "tqdm"})
@@ -141,7 +144,7 @@ def parameter(frame: Frame, at: int) -> str:
     return names[at] if at < len(names) else ""
 
 
-def _is_foreign(function: ast.expr, frame: Frame, origin: str) -> bool:
+def _is_foreign(function: ast.expr, frame: Frame, origin: str, via: Via = ()) -> bool:
     top = top_of(origin)
     if origin:
         if top == "dexnb":
@@ -153,7 +156,7 @@ def _is_foreign(function: ast.expr, frame: Frame, origin: str) -> bool:
     if isinstance(function, ast.Name):
         given = bool(origin) or function.id in frame.scope.locals
         return given and not hasattr(builtins, function.id) and not _makes(origin)
-    return _is_root_foreign(function, frame) and not _makes(origin)
+    return _is_root_foreign(function, frame, via) and not _makes(origin)
 
 
 def _makes(origin: str) -> bool:
@@ -168,7 +171,7 @@ def _makes_foreign(origin: str) -> bool:
     return bool(top) and not own and _makes(origin)
 
 
-def _is_root_foreign(function: ast.expr, frame: Frame) -> bool:
+def _is_root_foreign(function: ast.expr, frame: Frame, via: Via) -> bool:
     """Tell whether a method is of an object that foreign code has given."""
     root = function
     while isinstance(root, ast.Attribute | ast.Subscript | ast.Call | ast.Await):
@@ -181,32 +184,39 @@ def _is_root_foreign(function: ast.expr, frame: Frame) -> bool:
         return False  # the context
     if root.id == parameter(frame, 2) and frame.depth == 0:
         return False  # the input is data
-    return _gives_foreign(root, frame)
+    return _gives_foreign(root, frame, via)
 
 
-def _gives_foreign(root: ast.Name, frame: Frame, depth: int = 0) -> bool:
+def _gives_foreign(root: ast.Name, frame: Frame, via: Via) -> bool:
     bound = [each for each in bindings_of(frame).of(root.id) if not each.effect]
-    if depth > DEEPEST:
+    here = (frame.tree, root.id)
+    if here in via:
+        return False  # made of itself, as in `q = q.next()`: the other bindings tell
+    if len(via) > DEEPEST:
         return True
     if bound:
-        return any(_from_foreign(each.value, frame, depth) for each in bound)
+        return any(_from_foreign(each.value, frame, (*via, here)) for each in bound)
     if root.id in frame.arguments:
         expression, caller = frame.arguments[root.id]
-        return _from_foreign(expression, caller, depth)
+        return _from_foreign(expression, caller, (*via, here))
     return True
 
 
-def _from_foreign(value: ast.expr, frame: Frame, depth: int) -> bool:
+def _from_foreign(value: ast.expr, frame: Frame, via: Via) -> bool:
     """Tell whether an expression gives what foreign code made; plain data is nobody's."""
     for node in ast.walk(value):
         if isinstance(node, ast.Call):
             origin = origin_of(node.func, frame)
-            if depth >= DEEPEST or _makes_foreign(origin) or _is_foreign(node.func, frame, origin):
+            if len(via) > DEEPEST or _makes_foreign(origin):
+                return True
+            if _is_foreign(node.func, frame, origin, via):
                 return True
         if isinstance(node, ast.Attribute) and dotted(node).startswith("self."):
             return True
         if isinstance(node, ast.Name) and node.id in frame.arguments:
             expression, caller = frame.arguments[node.id]
-            if depth < DEEPEST and _from_foreign(expression, caller, depth + 1):
+            here = (frame.tree, node.id)
+            known = here in via or len(via) > DEEPEST
+            if not known and _from_foreign(expression, caller, (*via, here)):
                 return True
     return False
