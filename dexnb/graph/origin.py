@@ -17,7 +17,7 @@ from typing import Any, Final
 from dexnb.graph.frames import Frame, once
 from dexnb.graph.opaque import Opaque
 from dexnb.graph.scope import UNKNOWN, held_attribute
-from dexnb.graph.source import Tree, made_alone, written
+from dexnb.graph.source import Tree, parsed, written
 
 DEEPEST: Final = 10
 """How many steps from name to name an origin is followed."""
@@ -201,8 +201,8 @@ def _imports(function: FunctionType) -> dict[str, str]:
 @lru_cache(256)
 def _read_imports(file: str) -> dict[str, str]:
     try:
-        tree = made_alone(lambda: ast.parse("".join(linecache.getlines(file))))
-    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
+        tree = parsed("".join(linecache.getlines(file)))
+    except SyntaxError:
         return {}
     found: dict[str, str] = {}
     waiting: list[Any] = list(tree.body)

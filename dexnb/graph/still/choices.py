@@ -7,7 +7,7 @@ import inspect
 from functools import partial
 from types import CellType, CodeType, FunctionType
 
-from dexnb.graph.source import STILL, Tree, made_alone, written
+from dexnb.graph.source import STILL, Tree, made_alone, parsed, written
 from dexnb.graph.still.functions import Body
 
 _GENERATES = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
@@ -65,7 +65,7 @@ def _around(tree: Tree, test: ast.expr, callees: list[str]) -> Tree:
     """Give the text of a function that calls either, at the place of the first."""
     waits = "await " if isinstance(tree, ast.AsyncFunctionDef) else ""
     texts = [f"{waits}{name}({_passed(tree)})" for name in callees]
-    calls = [made_alone(partial(ast.parse, text, mode="eval")).body for text in texts]
+    calls = [parsed(text, "eval").body for text in texts]
     for node in (part for call in calls for part in ast.walk(call)):
         if isinstance(node, ast.expr | ast.keyword):
             ast.copy_location(node, tree)

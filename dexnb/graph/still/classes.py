@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypedDict
 from dexnb.flow.flow import Flow
 from dexnb.flow.step import Step
 from dexnb.graph.opaque import Opaque, OpaqueType
+from dexnb.graph.redact import code_text
 from dexnb.graph.still.attributes import STAND_IN, derives, is_stand_in
 from dexnb.graph.still.bodies import ClassBody
 from dexnb.graph.still.definitions import HOOKS, hook
@@ -79,7 +80,7 @@ class Classes:
                 found.append(value)
             elif isinstance(value, Opaque) or not known:
                 hidden = value if isinstance(value, Opaque) else Opaque()
-                body.hidden.append(Opaque(hidden.origin or ast.unparse(part)))
+                body.hidden.append(Opaque(hidden.origin or code_text(part)))
         if any(keyword.arg == "metaclass" for keyword in node.keywords):
             body.hidden.append(Opaque("metaclass"))
         return found

@@ -7,6 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from dexnb.graph.opaque import Opaque
+from dexnb.graph.redact import code_text
 from dexnb.graph.scope import cell_value
 from dexnb.graph.source import Tree, written
 
@@ -36,10 +37,16 @@ def hands_on(decorator: Any) -> bool:
     return name in _HANDS_ON or name.partition(".")[0] in (*_CALLS_AGAIN, "dexnb")
 
 
+def name_of(decorator: ast.expr) -> str:
+    """Name a decorator without what stands before its dot and what it is given."""
+    made = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return made.attr if isinstance(made, ast.Attribute) else code_text(made)
+
+
 def is_wrapping(function: FunctionType) -> bool:
     """Tell a function that is written under `functools.wraps`: readers look behind it."""
     body = written(function)
-    return body is not None and any(map(_is_wraps, body.tree.decorator_list))
+    return body is not None and "wraps" in map(name_of, body.tree.decorator_list)
 
 
 def passes_on(around: FunctionType, inner: FunctionType) -> bool:
@@ -95,7 +102,3 @@ def _sleeps(node: ast.AST) -> bool:
             return name in ("sleep", "wait")
         case _:
             return False
-
-
-def _is_wraps(decorator: ast.expr) -> bool:
-    return ast.unparse(decorator).partition("(")[0].rpartition(".")[2] == "wraps"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from dexnb.graph.read import frame_of, methods_of, read_graph
 from dexnb.graph.source import plain_function, written
 from dexnb.graph.still.attributes import STAND_IN
 from dexnb.graph.still.bodies import ClassBody, hidden_bases
+from dexnb.graph.still.decorators import name_of
 from dexnb.graph.still.definitions import HOOKS, NoAnswer
 from dexnb.graph.still.functions import Body
 from dexnb.graph.still.instances import CannotBeMade
@@ -161,8 +161,7 @@ class Flows:
         if not isinstance(body, Body):
             return
         for node in body.left_out:
-            name = ast.unparse(node).partition("(")[0]
-            message = f"{body.tree.name} is read without its decorator {name}"
+            message = f"{body.tree.name} is read without its decorator {name_of(node)}"
             place = body.names.unit.place(node)
             if not any(each.place == place for each in self.machine.problems):
                 found = SourceProblem("cannot-tell", message, place, step=step, field=field)

@@ -198,7 +198,9 @@ def test_steps_of_other_files_have_their_annotations(order: list[str], tmp_path:
     readings = [reader.read(tmp_path / name) for name in order]
     assert [reading.problems for reading in readings] == [(), (), ()]
     (flow,) = (flow for reading in readings for flow in reading.flows)
-    inputs = {name: step.handler.input_type.__name__ for name, step in flow.registered.steps.items()}
+    inputs = {
+        name: step.handler.input_type.__name__ for name, step in flow.registered.steps.items()
+    }
     assert inputs == {"Begin": "int", "End": "Told"}
 
 
