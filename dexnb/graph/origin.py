@@ -10,7 +10,6 @@ import ast
 import linecache
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
@@ -22,8 +21,13 @@ from dexnb.graph.source import Tree, parsed, written
 DEEPEST: Final = 10
 """How many steps from name to name an origin is followed."""
 
+MOST_FILES: Final = 256
+"""Files whose imports are kept."""
+
 ORIGINS: Final = "__dexnb_origins__"
 """Where the stand-in of a module keeps the dotted names of what it imports, by local name."""
+
+_of_files: dict[str, tuple[list[str] | None, dict[str, str]]] = {}
 
 
 def origin_of(thing: Any, frame: Frame) -> str:
@@ -195,13 +199,21 @@ def _imports(function: FunctionType) -> dict[str, str]:
     if written(function) is not None:
         kept = function.__globals__.get(ORIGINS)
         return kept if isinstance(kept, dict) else {}
-    return _read_imports(function.__code__.co_filename)
+    file = function.__code__.co_filename
+    lines = linecache.getlines(file)
+    before, found = _of_files.get(file, (None, {}))
+    if before is not lines:
+        # A text that has changed is another list.
+        found = _read_imports("".join(lines))
+        if len(_of_files) >= MOST_FILES:
+            _of_files.clear()
+        _of_files[file] = (lines, found)
+    return found
 
 
-@lru_cache(256)
-def _read_imports(file: str) -> dict[str, str]:
+def _read_imports(text: str) -> dict[str, str]:
     try:
-        tree = parsed("".join(linecache.getlines(file)))
+        tree = parsed(text)
     except SyntaxError:
         return {}
     found: dict[str, str] = {}

@@ -120,12 +120,12 @@ def parsed(text: str, mode: Literal["exec", "eval"] = "exec") -> ast.Module | as
         SyntaxError: It is no Python, or nested too deeply.
     """
     try:
-        tree = made_alone(lambda: ast.parse(text, mode=mode))
+        made: Any = made_alone(lambda: ast.parse(text, mode=mode))
     except (ValueError, SystemError) as error:
         raise SyntaxError(str(error)) from error
     except (RecursionError, MemoryError) as error:
         raise SyntaxError(TOO_DEEP) from error
-    assert isinstance(tree, ast.Module | ast.Expression)
+    tree: ast.Module | ast.Expression = made
     return tree
 
 

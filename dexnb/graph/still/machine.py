@@ -69,7 +69,7 @@ class Machine:
 
     def begin(self) -> None:
         """Begin with another text."""
-        self.problems: list[SourceProblem] = []
+        self.problems: dict[SourceProblem, None] = {}
         self.about = ("", "")
         self.work = 0
         self.depth = 0
@@ -100,9 +100,11 @@ class Machine:
     ) -> None:
         """Add a problem, once."""
         flow, step = self.about
-        problem = SourceProblem(kind, message, names.unit.place(node), flow, step, field)
-        if problem not in self.problems:
-            self.problems.append(problem)
+        self.tell(SourceProblem(kind, message, names.unit.place(node), flow, step, field))
+
+    def tell(self, problem: SourceProblem) -> None:
+        """Add a problem, once."""
+        self.problems[problem] = None
 
     @staticmethod
     def truth(value: Any) -> bool | None:
@@ -180,7 +182,7 @@ class Machine:
         module = Module(found or name, package, near_path(file))
         self._near[file] = module
         around = self.problems, self.about, self.work, self.depth
-        self.problems, self.about, self.work, self.depth = [], ("", ""), 0, 0
+        self.problems, self.about, self.work, self.depth = {}, ("", ""), 0, 0
         try:
             self.follow(parse_unit(read_text(file), module.path), module)
             if not self._following:

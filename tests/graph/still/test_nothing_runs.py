@@ -18,7 +18,10 @@ import pytest
 from dexnb.flow.registry import read_flow
 from dexnb.graph import read_graph, read_source
 from dexnb.graph.source import Tree
-from dexnb.graph.still.unit import definitions, first_line
+from dexnb.graph.still.machine import Machine
+from dexnb.graph.still.names import Module, Names
+from dexnb.graph.still.neighbours import Neighbours
+from dexnb.graph.still.unit import definitions, first_line, parse_unit
 from tests.graph.still.texts import END, HEAD
 
 HOSTILE = Path(__file__).with_name("hostile.py.txt").read_text()
@@ -231,3 +234,15 @@ def test_no_message_of_a_text_shows_its_secrets() -> None:
     assert "without its decorator clean['<hidden>']" in shown
     assert not re.findall("ghp_|hunter.", shown)
     assert max(len(each.message) for each in reading.problems) < 240
+
+
+def test_very_many_problems_are_each_told_once_and_quickly() -> None:
+    """None is looked for among all others."""
+    machine = Machine(Neighbours())
+    names = Names({}, "module", Module("m"), parse_unit("x = 1"))
+    many = 10_000
+    before = time.process_time()
+    for number in range(2 * many):
+        machine.note("cannot-tell", f"{number % many}", names, None)
+    assert len(machine.problems) == many
+    assert time.process_time() - before < SLOWEST / 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import linecache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from dexnb.graph import read_source
-from dexnb.graph.frames import Frame
+from dexnb.graph.frames import Frame, read_frame
 from dexnb.graph.origin import origin_of
 from dexnb.graph.place import cell_label, name_cells, place_of
 from dexnb.graph.read import frame_of
@@ -194,3 +195,21 @@ def test_cells_of_a_kernel_have_labels() -> None:
         assert cell_label("cell.py") == "In [7]"
     finally:
         name_cells(lambda _: "")
+
+
+def test_a_file_that_is_loaded_again_has_its_imports_of_now() -> None:
+    """What it imported before the edit is forgotten."""
+    name = "<edited imports>"
+    found = []
+    try:
+        for home in ("asyncio.tasks", "asyncio"):
+            text = f"from {home} import sleep\ndef f():\n    sleep(1)\n"
+            linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+            space: dict[str, Any] = {"__name__": "edited"}
+            exec(compile(text, name, "exec"), space)  # noqa: S102 - a module, loaded again
+            frame = read_frame(space["f"])
+            assert frame is not None
+            found.append(origin_of(ast.Name("sleep"), frame))
+    finally:
+        del linecache.cache[name]
+    assert found == ["asyncio.tasks.sleep", "asyncio.sleep"]
