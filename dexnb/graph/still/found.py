@@ -163,9 +163,10 @@ class Flows:
         for node in body.left_out:
             message = f"{body.tree.name} is read without its decorator {name_of(node)}"
             place = body.names.unit.place(node)
-            if not any(each.place == place for each in self.machine.problems):
+            known = {(each.message, each.place) for each in self.machine.problems}
+            if (message, place) not in known:
                 found = SourceProblem("cannot-tell", message, place, step=step, field=field)
-                self.machine.problems.append(found)
+                self.machine.tell(found)
 
     @staticmethod
     def _too_much(class_: type, problems: dict[SourceProblem, None]) -> None:
