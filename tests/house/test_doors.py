@@ -21,7 +21,10 @@ OTHERS = {
 
 def does(source: str, what: str) -> bool:
     """Tell whether a module does it by itself."""
-    return any(name in (what, "ast.*") for _, name in references(source))
+    module, _, last = what.rpartition(".")
+    if last not in source and f"{module} import *" not in source:
+        return False
+    return any(name in (what, f"{module}.*") for _, name in references(source))
 
 
 @pytest.mark.parametrize("what", DOORS)
