@@ -13,7 +13,6 @@ from dexnb.flow.flow import Flow
 from dexnb.flow.step import Step
 from dexnb.graph.opaque import Opaque, OpaqueType
 from dexnb.graph.redact import code_text
-from dexnb.graph.source import written
 from dexnb.graph.still.attributes import STAND_IN, derives, is_stand_in
 from dexnb.graph.still.bodies import ClassBody
 from dexnb.graph.still.definitions import HOOKS, hook
@@ -29,9 +28,6 @@ _KEPT = frozenset(
     }
 )
 """Methods that Python calls only where the text calls, enters or loops; no others may be there."""
-
-_NEUTRAL = frozenset({"abstractmethod", "cache", "final", "lru_cache", "override"})
-"""Decorators that leave what a method gives as it is."""
 
 _NEVER = (type, Protocol, Generic)
 
@@ -121,29 +117,33 @@ class Classes:
             return Opaque(node.name)
 
     def _hooks(self, space: dict[str, Any], bases: Any) -> None:
-        """Let the methods that a registration asks be answered without running them."""
-        if not any(derives(base, Step, Flow) for base in bases):
-            return
+        """Let the methods that a registration asks be answered without running them.
+
+        Those of a class that is no Step and no Flow too: one that is may take them in.
+        """
+        asked = any(derives(base, Step, Flow) for base in bases)
         for name in HOOKS & space.keys():
             if isinstance(space[name], FunctionType):
-                self._check_bare(space[name], space[STAND_IN])
                 space[name] = hook(self.machine, name, space[name])
-            else:
-                message = f"{name} is no plain method: what it gives is not known"
-                self.machine.note(
-                    "cannot-tell", message, space[STAND_IN].names, space[STAND_IN].node
-                )
+            elif asked:
+                self._no_method(name, space[STAND_IN])
                 del space[name]
+        if asked:
+            self._taken_in(space, bases)
 
-    def _check_bare(self, function: FunctionType, body: ClassBody) -> None:
-        """Say that a decorator of the text's may give another answer than the method itself."""
-        method = written(function)
-        for decorator in method.tree.decorator_list if method is not None else ():
-            made = decorator.func if isinstance(decorator, ast.Call) else decorator
-            name = made.attr if isinstance(made, ast.Attribute) else code_text(made)
-            if name not in _NEUTRAL:
-                message = f"{function.__name__} is read without its decorator {name}"
-                self.machine.note("cannot-tell", message, body.names, decorator, function.__name__)
+    def _taken_in(self, space: dict[str, Any], bases: Any) -> None:
+        """Leave out what no answer can be, of what is taken in from classes of another kind."""
+        behind = (each for base in bases for each in base.__mro__ if not derives(each, Step, Flow))
+        for each in behind:
+            body = vars(each).get(STAND_IN)
+            for name in HOOKS & vars(each).keys() - space.keys():
+                if isinstance(body, ClassBody) and not isinstance(vars(each)[name], FunctionType):
+                    self._no_method(name, body)
+                    space[name] = getattr(Step, name, None) or getattr(Flow, name)
+
+    def _no_method(self, name: str, body: ClassBody) -> None:
+        message = f"{name} is no plain method: what it gives is not known"
+        self.machine.note("cannot-tell", message, body.names, body.node, name)
 
     def _decorated(self, made: Any, decorator: ast.expr, names: Names, body: ClassBody) -> Any:
         call = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -165,8 +165,10 @@ class Classes:
                 for name, node in body.annotated.items():
                     found[name] = self.machine.annotations.type(node.annotation, body.names)
         if derives(made, Step, Flow):
-            for value in vars(made).values():
-                self.machine.functions.annotate(value)
+            # Those of classes that it takes in, too.
+            for each in made.__mro__:
+                for value in vars(each).values() if is_stand_in(each) else ():
+                    self.machine.functions.annotate(value)
 
 
 def _take_for_there(made: Any) -> None:

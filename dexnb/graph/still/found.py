@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import Any
 
 from dexnb.errors import Problem
 from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow, look_at_flow
-from dexnb.graph.read import read_graph
+from dexnb.graph.frames import reachable
+from dexnb.graph.read import frame_of, methods_of, read_graph
 from dexnb.graph.source import plain_function, written
 from dexnb.graph.still.attributes import STAND_IN
 from dexnb.graph.still.bodies import ClassBody, hidden_bases
-from dexnb.graph.still.definitions import NoAnswer
+from dexnb.graph.still.decorators import name_of
+from dexnb.graph.still.definitions import HOOKS, NoAnswer
 from dexnb.graph.still.functions import Body
 from dexnb.graph.still.instances import CannotBeMade
 from dexnb.graph.still.machine import Exhausted, Machine
@@ -25,6 +28,9 @@ from dexnb.model.flow_graph import Diagnostic, FlowGraph
 
 _CODES = {"cannot-tell": "unresolved_definition", "definition": "invalid_definition"}
 
+
+DECORATORS = "decorators"
+"""The field of a problem with what stands before a method or a function."""
 
 CODEC = "codec"
 """The field of a problem that is none with a codec, which the runtime may be given."""
@@ -37,12 +43,14 @@ _FOLLOWS = {
 """Problems that only follow from an answer that is not known, by its method."""
 
 _HIDES = {
-    "unknown_step_target": "get_steps",
-    "unreachable_step": "get_steps",
-    "unknown_resource": "get_persistence_schema",
-    "unused_resource": "get_steps",
+    "unknown_step_target": ("get_steps",),
+    "unreachable_step": (
+        *("get_steps", "get_step_options", "on_execute_failure_proceed_to", DECORATORS),
+    ),
+    "unknown_resource": ("get_persistence_schema",),
+    "unused_resource": ("get_steps", DECORATORS),
 }
-"""The method whose answer must be known for a diagnostic to hold."""
+"""What must be known for a diagnostic to hold: methods' answers, options, decorators."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,12 +108,13 @@ class Flows:
             for problem in wrong:
                 self._wrong(problem, class_, registered, module)
             self._bases([class_, *(type(each.step) for each in registered.steps.values())])
+            self._decorators(registered)
             graph = read_graph(registered)
         finally:
             self.machine.about = ("", "")
         problems = tuple(replace(each, flow=registered.flow_type) for each in self.machine.problems)
         hidden = {each.field for each in problems}
-        kept = (each for each in graph.diagnostics if _HIDES.get(each.code) not in hidden)
+        kept = (each for each in graph.diagnostics if hidden.isdisjoint(_HIDES.get(each.code, ())))
         added = (_diagnostic(each) for each in problems if each.field != CODEC)
         graph = replace(graph, diagnostics=(*kept, *added))
         return FoundFlow(registered, graph, problems, place_of_class(class_))
@@ -132,6 +141,31 @@ class Flows:
                 )
                 place = place_of_class(each)
                 found = SourceProblem("cannot-tell", message, place, field="bases")
+                self.machine.tell(found)
+
+    def _decorators(self, flow: RegisteredFlow) -> None:
+        """Say which decorators are left out of what is read of a Flow."""
+        for name in sorted(HOOKS):
+            for owner in (flow.flow, *(each.step for each in flow.steps.values())):
+                self._left_out(plain_function(getattr(owner, name, None)), "", name)
+        frames = [("", frame_of(flow.flow, rpc.method)) for rpc in flow.rpcs.values()]
+        for step in flow.steps.values():
+            methods = methods_of(step)
+            frames += [(step.step_type, each) for each in (methods.wait_for, methods.execute)]
+        for name, frame in frames:
+            for each in () if frame is None else reachable(frame):
+                self._left_out(each.scope.function, name, DECORATORS)
+
+    def _left_out(self, function: FunctionType | None, step: str, field: str) -> None:
+        body = None if function is None else written(function)
+        if not isinstance(body, Body):
+            return
+        for node in body.left_out:
+            message = f"{body.tree.name} is read without its decorator {name_of(node)}"
+            place = body.names.unit.place(node)
+            known = {(each.message, each.place) for each in self.machine.problems}
+            if (message, place) not in known:
+                found = SourceProblem("cannot-tell", message, place, step=step, field=field)
                 self.machine.tell(found)
 
     @staticmethod

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from dexnb.errors import DexnbError
 from dexnb.graph.opaque import Opaque
-from dexnb.graph.source import STILL, Tree, Written, written
+from dexnb.graph.source import STILL, Tree, Written, plain_function, written
+from dexnb.graph.still.decorators import hands_on, is_wrapping, passes_on
 from dexnb.graph.still.names import Missing, Names
 from dexnb.graph.still.trusted import is_maker
 from dexnb.graph.still.unit import first_line
@@ -26,9 +27,15 @@ _OF_PROPERTIES = ("setter", "deleter", "getter")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Body(Written):
-    """A function of the text with the names that it sees."""
+    """A function of the text.
+
+    Args:
+        names: The names that it sees.
+        left_out: Its decorators that may change what it does, and that are not followed.
+    """
 
     names: Names
+    left_out: list[ast.expr] = field(default_factory=list)
 
 
 class Lambda:
@@ -52,7 +59,7 @@ class Functions:
         self.machine = machine
 
     def make(self, tree: Tree, names: Names) -> Any:
-        """Give what a definition's name stands for; decorators of the text's change nothing."""
+        """Give what a definition's name stands for; what a decorator gives, where that is plain."""
         unit = names.unit
         code = unit.codes.get((first_line(tree), tree.name))
         if code is None:
@@ -93,6 +100,30 @@ class Functions:
                 return value(found)
             except DexnbError as error:
                 self.machine.note("definition", str(error), names, decorator)
+        elif not hands_on(value):
+            return self._followed(found, value, decorator, names)
+        return found
+
+    def _followed(self, found: Any, decorator: Any, node: ast.expr, names: Names) -> Any:
+        """Give what a decorator of the text puts in a function's place.
+
+        What stands behind `wraps` is read instead of what is around it, as in a Flow that is alive.
+        """
+        function = plain_function(found)
+        body = None if function is None else written(function)
+        if function is None or not isinstance(body, Body):
+            return found
+        given: Any = None
+        if isinstance(decorator, FunctionType) and written(decorator) is not None:
+            given = self.machine.calls.call(decorator, [found], {}, names)
+        if given is found:
+            return found
+        if isinstance(given, FunctionType) and written(given) is not None:
+            if not is_wrapping(given):
+                return given
+            if passes_on(given, function):
+                return found
+        body.left_out.append(node)
         return found
 
     def annotate(self, function: Any) -> None:

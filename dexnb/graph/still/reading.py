@@ -139,9 +139,10 @@ def _module(path: str) -> Module:
 
 def _flow_classes(module: Module) -> list[type[Flow[Any]]]:
     """Give the Flow classes that were defined, of those of one name the last."""
-    found: dict[str, type[Flow[Any]]] = {}
+    found: dict[tuple[str, str], type[Flow[Any]]] = {}
     for class_ in module.classes:
         if derives(class_, Flow):
-            found.pop(class_.__qualname__, None)
-            found[class_.__qualname__] = class_
+            key = (class_.__qualname__, class_.__name__)
+            found.pop(key, None)
+            found[key] = class_
     return list(found.values())

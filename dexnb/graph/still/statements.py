@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from dexnb.errors import DexnbError
-from dexnb.graph.opaque import Opaque
+from dexnb.graph.opaque import Later, Opaque
 from dexnb.graph.still.attributes import is_stand_in
+from dexnb.graph.still.choices import either
 from dexnb.graph.still.expressions import items_of, mangled
-from dexnb.graph.still.names import Names
+from dexnb.graph.still.names import Names, same
 from dexnb.graph.still.values import MOST_ITEMS
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ _CHANGERS = frozenset(
     }
 )
 _MOST_ROUNDS = 200
+_NAMED = ("__name__", "__qualname__")
 _TYPE_CHECKING = "TYPE_CHECKING"
 
 
@@ -149,7 +152,8 @@ class Statements:
 
     @staticmethod
     def _store(held: Any, name: str, value: Any) -> None:
-        if name.startswith("__") and name.endswith("__"):
+        named = name in _NAMED and isinstance(held, type) and type(value) is str
+        if name.startswith("__") and name.endswith("__") and not named:
             return
         if is_stand_in(type(held)):
             vars(held)[name] = value
@@ -192,9 +196,11 @@ class Statements:
             truth = self.machine.truth(self.machine.value(test, names))
         if truth is not None:
             return self.run(body if truth else orelse, names)
-        return self._one_of([body, orelse], names)
+        return self._one_of([body, orelse], names, test)
 
-    def _one_of(self, bodies: list[list[ast.stmt]], names: Names) -> str:
+    def _one_of(
+        self, bodies: list[list[ast.stmt]], names: Names, test: ast.expr | None = None
+    ) -> str:
         """Follow each of several ways, of which one is taken."""
         open_: list[Names] = []
         left = ""
@@ -212,6 +218,8 @@ class Statements:
         for way in rest:
             merged = names.branch()
             merged.join(first, way)
+            if test is not None and names.kind != "class":
+                _join_functions(test, first, way, merged)
             first = merged
         names.take(first)
         return ""
@@ -255,17 +263,31 @@ class Statements:
         return self.run(node.body, names)
 
     def _try(self, node: ast.Try | ast.TryStar, names: Names) -> str:
-        """Take the way without an exception; handlers bind what that leaves unbound."""
+        """Take the way without an exception; what a handler binds otherwise is not known."""
         left = self.run(node.body, names)
         if not left:
             left = self.run(node.orelse, names)
         for handler in node.handlers:
             way = names.branch()
-            self.run(handler.body, way)
+            before = {**way.values}
+            caught = self.run(handler.body, way)
             for name, value in way.values.items():
                 if name not in names.values:
                     names.set(name, value)
+                elif not caught and before.get(name) is not value:
+                    self._otherwise(name, value, names)
         return self.run(node.finalbody, names) or left
+
+    @staticmethod
+    def _otherwise(name: str, value: Any, names: Names) -> None:
+        """Let a name be unknown that an exception lets stand for something else.
+
+        What an import would give stays: it is the same thing where it is there at all.
+        """
+        held = names.values[name]
+        kept = isinstance(held, Opaque | Later | ModuleType) or value is None
+        if not kept and not same(held, value):
+            names.set(name, Opaque())
 
     def _hide(self, statement: ast.stmt, names: Names) -> None:
         """Take the names that a statement would bind for unknown."""
@@ -279,6 +301,15 @@ class Statements:
         for name, value in names.values.items():
             if name not in before and type(value) in (list, dict, set):
                 names.set(name, Opaque())
+
+
+def _join_functions(test: ast.expr, first: Names, second: Names, merged: Names) -> None:
+    """Let a function that two branches define otherwise stand for both."""
+    for name in first.values.keys() & second.values.keys():
+        one, two = first.values[name], second.values[name]
+        made = either(test, one, two) if one is not two else None
+        if made is not None:
+            merged.set(name, made)
 
 
 def _holds_more(value: Any) -> bool:
