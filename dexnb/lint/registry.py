@@ -33,17 +33,17 @@ def explain(code: str) -> str:
     Raises:
         DefinitionError: There is no such rule.
     """
-    for each in _told():
-        if code in (each.code, each.name):
+    for each in pages():
+        if code.casefold() in (each.code.casefold(), each.name):
             return f"{each.code} {each.name}\n\n{each.page}"
-    known = ", ".join(f"{each.code} {each.name}" for each in _told())
+    known = ", ".join(f"{each.code} {each.name}" for each in pages())
     raise DefinitionError(f"there is no rule {code!r}: give one of {known}")
 
 
 def known_names() -> frozenset[str]:
     """Give the codes and names of all rules, with those of what no rule reports."""
-    return frozenset(name for each in _told() for name in (each.code, each.name))
+    return frozenset(name for each in pages() for name in (each.code, each.name))
 
 
-def _told() -> tuple[Rule | Notice, ...]:
+def pages() -> tuple[Rule | Notice, ...]:
     return (*rules(), *NOTICES)

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dexnb._version import __version__
-from dexnb.lint import rules
+from dexnb.lint.registry import pages
 from dexnb.model.finding import Edit, Finding, Fix, Place
 
 _LEVELS = {"error": "error", "warning": "warning", "note": "note"}
@@ -30,7 +30,7 @@ def as_sarif(findings: Sequence[Finding], files: int) -> str:  # noqa: ARG001 - 
             "fullDescription": {"text": rule.page},
             "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         }
-        for rule in rules()
+        for rule in pages()
     ]
     places = {rule["id"]: number for number, rule in enumerate(known)}
     driver = {"name": "dexnb", "version": __version__, "rules": known}

@@ -15,9 +15,10 @@ from dexnb.cli.lint.as_json import as_json
 from dexnb.cli.lint.as_sarif import as_sarif
 from dexnb.cli.lint.mending import difference, mend
 from dexnb.cli.target import CommandError
-from dexnb.lint import LintReport, explain, files_of, lint_paths, lint_text, rules
+from dexnb.lint import LintReport, explain, files_of, lint_paths, lint_text
 from dexnb.lint.config import LintConfig, changed, config_near
 from dexnb.lint.in_words import in_words
+from dexnb.lint.registry import pages
 from dexnb.model.finding import SEVERITIES, Finding
 
 STDIN = "-"
@@ -32,7 +33,7 @@ _FORMATS: dict[str, Callable[[Sequence[Finding], int], str]] = {
 def lint(options: argparse.Namespace) -> int:
     """Do what the options say."""
     if options.rules:
-        for rule in rules():
+        for rule in pages():
             print(f"{rule.code}  {rule.severity:<8} {rule.name:<24} {rule.summary}")
         return OK
     if options.explain is not None:
