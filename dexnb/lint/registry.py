@@ -46,4 +46,5 @@ def known_names() -> frozenset[str]:
 
 
 def pages() -> tuple[Rule | Notice, ...]:
+    """Give all that a finding can say, by code: rules, then what is said of texts themselves."""
     return (*rules(), *NOTICES)
