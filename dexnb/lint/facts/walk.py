@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dexnb.graph.frames import Frame
 from dexnb.graph.source import Tree
@@ -160,11 +160,22 @@ class _Walker:
         if len(self.spots.calls) > MOST_CALLS:
             raise TooMuch
         if isinstance(node, ast.Await):
+            self._awaited(node.value, frame, around)
             self._inside(node.value, frame, around, awaited=True, dropped=dropped)
         elif isinstance(node, ast.Call):
             self._call(node, frame, around, awaited=awaited, dropped=dropped)
         else:
             self._parts(node, frame, around)
+
+    def _awaited(self, node: ast.expr, frame: Frame, around: Trail) -> None:
+        """Move a call to where a helper awaits it that was handed its coroutine."""
+        given, caller = node, frame
+        while isinstance(given, ast.Name) and given.id in caller.arguments:
+            given, caller = caller.arguments[given.id]
+        if given is not node:
+            for at, spot in enumerate(self.spots.calls):
+                if spot.node is given and not spot.awaited:
+                    self.spots.calls[at] = replace(spot, around=around, awaited=True)
 
     def _call(
         self, node: ast.Call, frame: Frame, around: Trail, *, awaited: bool, dropped: bool

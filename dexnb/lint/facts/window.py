@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dexnb.lint.facts.growing import Growing
 from dexnb.lint.facts.growth import delays_of
-from dexnb.lint.facts.limits import Limits
+from dexnb.lint.facts.limits import Limits, pause_given
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.options import is_hidden
 from dexnb.lint.facts.polls import Poll
@@ -35,11 +36,20 @@ def pauses_of(poll: Poll, method: MethodFacts, limits: Limits) -> Iterator[Pause
     for spot in poll.pauses:
         delays = delays_of(poll, spot, method, limits)
         if delays is None:
-            yield Pause(spot, limits.pause(spot), grows=False)
+            yield Pause(spot, _steady(poll, spot, limits), grows=False)
         else:
             first = next(delays, None)
             seconds = first.number if first is not None and first.exact else None
             yield Pause(spot, seconds, grows=True)
+
+
+def _steady(poll: Poll, spot: CallSpot, limits: Limits) -> float | None:
+    """Give the seconds of a pause that rounds do not change; chance is taken at its longest."""
+    seconds = limits.pause(spot)
+    given = pause_given(spot.call)
+    if seconds is not None or given is None:
+        return seconds
+    return Growing(poll.frame, limits).of(given, spot.frame, {}).number
 
 
 def call_timeout(poll: Poll, limits: Limits) -> float | None:
