@@ -70,6 +70,18 @@ class Limits:
                 return self.seconds(given, frame)
 
 
+def limit_around(around: Around, limits_: Limits) -> float | None:
+    """Give the time limit that a `with` sets for all inside of it; None where it sets none."""
+    found = [
+        value
+        for call in _made(around)
+        if last_of(_callee(call)) not in _DEADLINES
+        and (given := _given(call, 0, ("timeout", "delay"))) is not None
+        and (value := limits_.seconds(given, around.frame)) is not None
+    ]
+    return min(found, default=None)
+
+
 def pause_given(call: ast.Call) -> ast.expr | None:
     """Give what a pause is told to take: the limit where it waits for an event."""
     waits_for = isinstance(call.func, ast.Attribute | ast.Name) and "wait_for" in (

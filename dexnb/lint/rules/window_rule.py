@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from dexnb.lint.facts.limits import Limits
 from dexnb.lint.facts.polls import Poll
+from dexnb.lint.facts.silence import longest_silence
 from dexnb.lint.facts.step import StepSubject
+from dexnb.lint.facts.stretches import Span
 from dexnb.lint.facts.window import (
     Pause,
     beats_aside,
@@ -25,9 +27,11 @@ def window_rule(step: StepSubject) -> Iterator[Remark]:
 
     What:
         The interval and the call timeout of a poll are together more than heartbeat_timeout less
-        the margin of 10 s; equality is fine. Durations are followed through constants of other
-        cells and modules, arithmetic and helpers; an unset heartbeat_timeout is 60 s. Where the
-        interval or the call timeout is not known, it cannot be told. The margin is a setting.
+        the margin of 10 s; equality is fine. Several sleeps or calls between two signs of life add
+        up; where an inner loop repeats them nobody knows how often, it cannot be told. Durations
+        are followed through constants of other cells and modules, arithmetic and helpers; an unset
+        heartbeat_timeout is 60 s. Where the interval or the call timeout is not known, it cannot be
+        told. The margin is a setting.
 
     Why:
         One slow call and the sleep behind it are then taken for a dead Step: the attempt is failed
@@ -45,31 +49,51 @@ def window_rule(step: StepSubject) -> Iterator[Remark]:
             limits = Limits(method.frames)
             pauses = list(pauses_of(poll, method, limits))
             if pauses:
-                yield from _judge(step, poll, pauses, limits)
+                known = {
+                    each.spot.node: each.seconds for each in pauses if each.seconds is not None
+                }
+                silence = longest_silence(poll, known, method, limits)
+                yield from _judge(step, poll, pauses, limits, silence)
 
 
-def _judge(step: StepSubject, poll: Poll, pauses: list[Pause], limits: Limits) -> Iterator[Remark]:
+def _judge(
+    step: StepSubject, poll: Poll, pauses: list[Pause], limits: Limits, silence: Span
+) -> Iterator[Remark]:
     call = call_timeout(poll, limits)
     known = [pause for pause in pauses if pause.seconds is not None]
     longest = max(known, key=lambda pause: pause.seconds or 0.0, default=None)
     if longest is not None:
         rule = window(step, longest.seconds or 0.0, call)
+        whole = window(step, silence.pause, silence.call)
         if not rule.holds:
             yield _broken(step, poll, longest, rule)
+            return
+        if not whole.holds:
+            yield _broken(step, poll, longest, whole, _counted(silence))
             return
     for pause in pauses:
         if pause.seconds is None and not pause.grows:
             message = "it cannot be told how long this interval is"
             yield _untold(pause, f"{message}: {_rest(step, call)}")
             return
-    if call is None and longest is not None:
+    if longest is not None and not silence.told:
+        message = "it cannot be told how often an inner loop sleeps or calls between two beats"
+        yield _untold(longest, f"{message}: {_rest(step, None)}")
+    elif call is None and longest is not None:
         message = "no call timeout is known that this interval could be judged with"
         yield _untold(longest, f"{message}: {_rest(step, None)}")
     elif longest is not None and hides_heartbeat(step):
         yield _untold(longest, "the source hides the heartbeat_timeout that this interval is under")
 
 
-def _broken(step: StepSubject, poll: Poll, pause: Pause, rule: Window) -> Remark:
+def _counted(silence: Span) -> str:
+    """Say what a silence is made of."""
+    pauses, calls = silence.pauses, silence.calls
+    made = f"{pauses} pause{'s' * (pauses != 1)} and {calls} call{'s' * (calls != 1)}"
+    return f"{made} lie between two signs of life: "
+
+
+def _broken(step: StepSubject, poll: Poll, pause: Pause, rule: Window, made_of: str = "") -> Remark:
     told = poll.is_poll == "yes" and not hides_heartbeat(step)
     if rule.longest_interval > GRAIN:
         hint = f"sleep at most {_text(rule.longest_interval)}, or give the Step a longer "
@@ -80,7 +104,7 @@ def _broken(step: StepSubject, poll: Poll, pause: Pause, rule: Window) -> Remark
     return Remark(
         pause.spot.node,
         pause.spot.frame,
-        f"in {step.step.step_type} {rule.problem}",
+        f"in {step.step.step_type} {made_of}{rule.problem}",
         hint,
         verdict="found" if told else "cannot tell",
     )
