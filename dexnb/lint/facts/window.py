@@ -11,7 +11,7 @@ from dexnb.lint.facts.limits import Limits, pause_given
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.options import is_hidden
 from dexnb.lint.facts.polls import Poll
-from dexnb.lint.facts.spots import CallKind, CallSpot
+from dexnb.lint.facts.spots import CallSpot
 from dexnb.lint.facts.step import StepSubject
 from dexnb.model.budget import Window
 
@@ -72,12 +72,3 @@ def window(step: StepSubject, interval: float, call: float | None) -> Window:
 def hides_heartbeat(step: StepSubject) -> bool:
     """Tell whether a Step's heartbeat_timeout could not be told."""
     return is_hidden(step, "heartbeat_timeout")
-
-
-def beats_aside(method: MethodFacts) -> bool:
-    """Tell whether another task beats, so that no round of a poll has to."""
-    return any(
-        each.kind == "task"
-        for spot in method.calls(CallKind.BEAT, CallKind.WRITE)
-        for each in spot.around
-    )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dexnb.lint.facts.beside import beating_loops, pauses_in
 from dexnb.lint.facts.limits import Limits
-from dexnb.lint.facts.polls import Poll
+from dexnb.lint.facts.method import MethodFacts
+from dexnb.lint.facts.polls import Answer, Poll
 from dexnb.lint.facts.silence import longest_silence
+from dexnb.lint.facts.spots import Around
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.facts.stretches import Span
 from dexnb.lint.facts.window import (
     Pause,
-    beats_aside,
     call_timeout,
     hides_heartbeat,
     pauses_of,
@@ -45,15 +47,29 @@ def window_rule(step: StepSubject) -> Iterator[Remark]:
             CALL_TIMEOUT = timedelta(seconds=10)
     """
     for method, poll in step.polls:
-        if not beats_aside(method):
-            limits = Limits(method.frames)
-            pauses = list(pauses_of(poll, method, limits))
-            if pauses:
-                known = {
-                    each.spot.node: each.seconds for each in pauses if each.seconds is not None
-                }
-                silence = longest_silence(poll, known, method, limits)
-                yield from _judge(step, poll, pauses, limits, silence)
+        loops = list(beating_loops(method, poll))
+        if loops:
+            yield from (each for loop in loops for each in _of_beats(step, method, loop))
+        else:
+            yield from _of_poll(step, method, poll)
+
+
+def _of_beats(step: StepSubject, method: MethodFacts, loop: Around) -> Iterator[Remark]:
+    """Judge the heartbeats of another task: what it sleeps between them."""
+    limits = Limits(method.frames)
+    for spot in pauses_in(loop, method):
+        rule = window(step, limits.pause(spot) or 0.0, None)
+        if not rule.holds:
+            yield _broken(step, Pause(spot, rule.interval, grows=False), rule, "yes")
+
+
+def _of_poll(step: StepSubject, method: MethodFacts, poll: Poll) -> Iterator[Remark]:
+    limits = Limits(method.frames)
+    pauses = list(pauses_of(poll, method, limits))
+    if pauses:
+        known = {each.spot.node: each.seconds for each in pauses if each.seconds is not None}
+        silence = longest_silence(poll, known, method, limits)
+        yield from _judge(step, poll, pauses, limits, silence)
 
 
 def _judge(
@@ -66,10 +82,10 @@ def _judge(
         rule = window(step, longest.seconds or 0.0, call)
         whole = window(step, silence.pause, silence.call)
         if not rule.holds:
-            yield _broken(step, poll, longest, rule)
+            yield _broken(step, longest, rule, poll.is_poll)
             return
         if not whole.holds:
-            yield _broken(step, poll, longest, whole, _counted(silence))
+            yield _broken(step, longest, whole, poll.is_poll, _counted(silence))
             return
     for pause in pauses:
         if pause.seconds is None and not pause.grows:
@@ -93,8 +109,10 @@ def _counted(silence: Span) -> str:
     return f"{made} lie between two signs of life: "
 
 
-def _broken(step: StepSubject, poll: Poll, pause: Pause, rule: Window, made_of: str = "") -> Remark:
-    told = poll.is_poll == "yes" and not hides_heartbeat(step)
+def _broken(
+    step: StepSubject, pause: Pause, rule: Window, is_poll: Answer, made_of: str = ""
+) -> Remark:
+    told = is_poll == "yes" and not hides_heartbeat(step)
     if rule.longest_interval > GRAIN:
         hint = f"sleep at most {_text(rule.longest_interval)}, or give the Step a longer "
         hint += f"heartbeat_timeout: at least {_text(rule.smallest_heartbeat_timeout)}"
