@@ -9,7 +9,7 @@ from dexnb.lint.facts.bindings import bindings_of, dotted
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.polls import Poll
-from dexnb.lint.facts.spots import Around, CallKind, CallSpot
+from dexnb.lint.facts.spots import SHOWS, Around, CallKind, CallSpot
 
 
 def beats_aside(method: MethodFacts, poll: Poll) -> bool:
@@ -23,7 +23,7 @@ def beating_loops(method: MethodFacts, poll: Poll) -> Iterator[Around]:
     A task that beats once and ends is none, and neither is one that is cancelled at once.
     """
     given = {poll.node}
-    for spot in method.calls(CallKind.BEAT, CallKind.WRITE):
+    for spot in method.calls(*SHOWS):
         tasks = [at for at, each in enumerate(spot.around) if each.kind == "task"]
         if not tasks or _is_cancelled(spot.around[tasks[-1]], method):
             continue

@@ -13,12 +13,10 @@ from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.origin import last_of, top_of
 from dexnb.lint.facts.polls import Poll
-from dexnb.lint.facts.spots import CallKind, CallSpot
+from dexnb.lint.facts.spots import SHOWS, CallKind, CallSpot
 from dexnb.lint.facts.walk import WAITS_FOR
 
 Liveness = Literal["always", "sometimes", "never", "cannot tell"]
-
-_SHOWS = (CallKind.BEAT, CallKind.WRITE)
 
 
 def liveness_of(method: MethodFacts, poll: Poll) -> Liveness:
@@ -28,7 +26,7 @@ def liveness_of(method: MethodFacts, poll: Poll) -> Liveness:
     """
     if beats_aside(method, poll):
         return "always"
-    shows = list(method.calls(*_SHOWS))
+    shows = list(method.calls(*SHOWS))
     inside = [spot for spot in shows if poll.loop.holds(spot)]
     calls = [spot for spot in method.spots.calls if poll.loop.holds(spot)]
     if inside:

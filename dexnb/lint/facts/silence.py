@@ -11,7 +11,7 @@ from dexnb.lint.facts.limits import Limits, limit_around
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.polls import Poll
-from dexnb.lint.facts.spots import Around, CallKind
+from dexnb.lint.facts.spots import SHOWS, Around, CallKind
 from dexnb.lint.facts.stretches import BEAT, NOTHING, NOWHERE, Span, Stretch, longest_of
 
 _COMPREHENDS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -45,8 +45,7 @@ class _Weigher:
             seconds = limits.call(spot, spot.within(poll.loop.loop)) or 0.0
             self._known[spot.node] = _span(call=seconds)
         spots = [spot for spot in method.spots.calls if poll.loop.holds(spot)]
-        shows = (CallKind.BEAT, CallKind.WRITE)
-        self._beats = {spot.node for spot in spots if spot.kind in shows}
+        self._beats = {spot.node for spot in spots if spot.kind in SHOWS}
         self._followed = {spot.node: spot for spot in spots if spot.kind is CallKind.FOLLOWED}
         self._inner = {each.node for each in method.polls if each is not poll}
         self._beside = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from dexnb.lint.facts.states import Atom
-from dexnb.lint.facts.wording import words
-from dexnb.lint.facts.words import FAILURE, SUCCESS, words_in
+from dexnb.lint.facts.words import FAILURE, SUCCESS, words, words_in
 
 _CODES = words("exit exitcode rc returncode")
 _SHARES = words("completion percent percentage pct progress")

@@ -13,8 +13,7 @@ from dexnb.lint.facts.nodes import nodes_of, within
 from dexnb.lint.facts.origin import origin_of, top_of
 from dexnb.lint.facts.sources import names_in
 from dexnb.lint.facts.spots import Around, CallSpot, LoopSpot, Spot
-from dexnb.lint.facts.wording import words
-from dexnb.lint.facts.words import is_not_ready, split
+from dexnb.lint.facts.words import is_not_ready, split, words
 
 MOST_TRIES = 20
 """Tries up to which a loop that gives up is a retry; with more it waits for something."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dexnb.graph.amounts import Amounts
+from dexnb.lint.facts.limits import Limits
 from dexnb.lint.facts.pausing import pausing_of
 from dexnb.lint.facts.spots import CallSpot
 from dexnb.lint.facts.step import StepSubject
@@ -33,8 +33,9 @@ def hot_loop(step: StepSubject) -> Iterator[Remark]:
             await asyncio.sleep(POLL_INTERVAL.total_seconds())
     """
     for method, poll in step.polls:
+        limits = Limits(method.frames)
         told = poll.is_poll == "yes"
-        if not any(_is_long(pause) for pause in poll.pauses):
+        if not any(_is_long(pause, limits) for pause in poll.pauses):
             message = "this poll asks again without a pause" if told else _UNTOLD
         elif (pausing := pausing_of(method, poll)) != "always":
             told = told and pausing == "after errors alone"
@@ -46,10 +47,7 @@ def hot_loop(step: StepSubject) -> Iterator[Remark]:
         yield Remark(poll.node, poll.frame, message, hint, verdict=verdict)
 
 
-def _is_long(pause: CallSpot) -> bool:
+def _is_long(pause: CallSpot, limits: Limits) -> bool:
     """Tell a sleep that is not known to be of 0 s."""
-    arguments = [*pause.call.args, *(each.value for each in pause.call.keywords)]
-    if not arguments:
-        return True
-    value = Amounts().of(arguments[0], pause.frame).value
-    return value is None or value > 0
+    seconds = limits.pause(pause)
+    return seconds is None or seconds > 0
