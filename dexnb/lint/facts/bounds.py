@@ -8,6 +8,7 @@ from typing import Literal
 
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import bindings_of
+from dexnb.lint.facts.endless import is_endless
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
 from dexnb.lint.facts.spots import Around, CallSpot, Trail
 
@@ -36,6 +37,7 @@ OWN_LIMITS = (
     "timeout_sec",
     "deadline",
 )
+_TO_CONNECT = frozenset({"connect_timeout", "connection_timeout", "login_timeout", "pool_timeout"})
 _HAVE_ONE = frozenset({"httpx"})
 """Packages whose clients have a timeout unless they are told to have none."""
 
@@ -49,11 +51,11 @@ def is_bounded(call: CallSpot, trail: Trail | None = None) -> Bounded:
     """
     if any(True for _ in limits_in(call.around if trail is None else trail)):
         return "yes"
-    own = _of_arguments(call.call)
+    own = _of_arguments(call.call, call.frame)
     if own is not None:
         return own
     for made in makers_of(call):
-        own = _of_arguments(made)
+        own = _of_arguments(made, call.frame, makes=True)
         if own is not None:
             return own
     return "yes" if top_of(call.origin) in _HAVE_ONE else "no"
@@ -73,7 +75,7 @@ def limits_in(trail: Trail) -> Iterator[Around]:
     """Give what limits time among the things around a place."""
     for each in trail:
         if each.kind == "bound" and isinstance(each.node, ast.Call):
-            if not _is_none(_argument(each.node, 1, "timeout")):
+            if not is_endless(_argument(each.node, 1, "timeout"), each.frame):
                 yield each
         elif (
             each.kind == "with"
@@ -93,7 +95,7 @@ def limits(expression: ast.expr, frame: Frame) -> bool:
     origin = origin_of(expression.func, frame)
     if (top_of(origin), last_of(origin)) not in LIMITS:
         return False
-    return not _is_none(_argument(expression, 0, "delay"))
+    return not is_endless(_argument(expression, 0, "delay"), frame)
 
 
 def _argument(call: ast.Call, at: int, name: str) -> ast.expr | None:
@@ -103,15 +105,23 @@ def _argument(call: ast.Call, at: int, name: str) -> ast.expr | None:
     return call.args[at] if len(call.args) > at else None
 
 
-def _of_arguments(call: ast.Call) -> Bounded | None:
+def _of_arguments(call: ast.Call, frame: Frame, *, makes: bool = False) -> Bounded | None:
     for keyword in call.keywords:
-        if keyword.arg in OWN_LIMITS or (keyword.arg or "").endswith("_timeout"):
-            return "no" if _is_none(keyword.value) else "yes"
+        if is_limit(keyword.arg or "", makes=makes):
+            return "no" if is_endless(keyword.value, frame) else "yes"
     return "cannot tell" if any(each.arg is None for each in call.keywords) else None
 
 
-def _is_none(expression: ast.expr | None) -> bool:
-    return isinstance(expression, ast.Constant) and expression.value is None
+def is_limit(name: str, *, makes: bool) -> bool:
+    """Tell the name of an argument that limits the time of a call.
+
+    Args:
+        name: It.
+        makes: Whether it is given to what makes the client: the time to connect is then no limit.
+    """
+    if makes and name in _TO_CONNECT:
+        return False
+    return name in OWN_LIMITS or name.endswith("_timeout")
 
 
 def _client(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None:

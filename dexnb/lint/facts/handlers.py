@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from dexnb.graph.frames import Frame
 from dexnb.graph.paths import inside
-from dexnb.lint.facts.bindings import dotted
+from dexnb.lint.facts.bindings import bindings_of, dotted
 from dexnb.lint.facts.leaving import Ways, ways_without
 from dexnb.lint.facts.origin import last_of, origin_of
 
@@ -23,8 +23,10 @@ def caught(handler: ast.ExceptHandler, frame: Frame) -> frozenset[str]:
 
 
 def names_of(type_: ast.expr | None, frame: Frame) -> frozenset[str]:
-    """Give the last names of exception classes, alone or in a tuple."""
+    """Give the last names of exception classes, alone or in a tuple, also one with a name."""
     match type_:
+        case ast.Name(id=name) if tuple_ := _tuple_of(type_, name, frame):
+            return tuple_
         case None:
             return frozenset({"BaseException"})
         case ast.Tuple(elts=parts):
@@ -33,6 +35,16 @@ def names_of(type_: ast.expr | None, frame: Frame) -> frozenset[str]:
             return frozenset({last_of(origin_of(function, frame) or dotted(function))})
         case _:
             return frozenset({last_of(origin_of(type_, frame) or dotted(type_))})
+
+
+def _tuple_of(type_: ast.Name, name: str, frame: Frame) -> frozenset[str]:
+    """Give the classes of a tuple that has a name; nothing for a class."""
+    value = frame.scope.look(type_)
+    if isinstance(value, tuple):
+        return frozenset(each.__name__ for each in value if isinstance(each, type))
+    bound = [each.value for each in bindings_of(frame).of(name)]
+    tuples = [each for each in bound if isinstance(each, ast.Tuple)]
+    return frozenset().union(*(names_of(each, frame) for each in tuples))
 
 
 def suppressed(item: ast.expr, frame: Frame) -> frozenset[str]:

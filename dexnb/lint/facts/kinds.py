@@ -40,6 +40,9 @@ Via = tuple[tuple[ast.AST, str], ...]
 
 _LOGS = frozenset({"log", "logger", "logging", "_log", "_logger", "structlog", "loguru"})
 _BARS = frozenset({"alive_progress", "progressbar", "rich", "tqdm"})
+_COMPUTES = words("jax keras numpy scipy sklearn sympy tensorflow torch xgboost")
+"""Packages that compute in the process, and ask nobody."""
+_INSIDE = _LOGS | _BARS | _COMPUTES
 _STDLIB = sys.stdlib_module_names - OUTSIDE - {"__main__"}
 
 
@@ -149,7 +152,7 @@ def _is_foreign(function: ast.expr, frame: Frame, origin: str, via: Via = ()) ->
     if origin:
         if top == "dexnb":
             return origin.startswith(("dexnb.jobs", "dexnb.examples"))
-        if top in _STDLIB or top == "builtins" or top in _LOGS or top in _BARS:
+        if top in _STDLIB or top == "builtins" or top in _INSIDE:
             return False
         if top in OUTSIDE:
             return not last_of(origin)[:1].isupper()
@@ -167,7 +170,7 @@ def _makes(origin: str) -> bool:
 def _makes_foreign(origin: str) -> bool:
     """Tell the call of a class that is neither Python's nor dexnb's."""
     top = top_of(origin)
-    own = top in _STDLIB or top in _LOGS or top in _BARS or top in ("builtins", "dexnb")
+    own = top in _STDLIB or top in _INSIDE or top in ("builtins", "dexnb")
     return bool(top) and not own and _makes(origin)
 
 

@@ -93,10 +93,24 @@ def _of_loop(node: ast.For | ast.AsyncFor | ast.While, marked: Callable[[ast.AST
     if marked(head):
         return _NONE
     endless = isinstance(node, ast.While) and isinstance(head, ast.Constant) and bool(head.value)
+    if isinstance(node, ast.For) and _has_rounds(node.iter):
+        inner = ways_without(node.body, marked)
+        return (inner & _OUT) | (_FALLS if inner - _OUT or _breaks(node.body) else _NONE)
     if not endless:
         return _FALLS | (ways_without(node.body, marked) & _OUT)
     inner = ways_without(node.body, marked) & _OUT
     return inner | _FALLS if _breaks(node.body) else inner
+
+
+def _has_rounds(given: ast.expr) -> bool:
+    """Tell what a `for` goes through at least once: `range(6)`, `("a", "b")`."""
+    match given:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return any(not isinstance(part, ast.Starred) for part in parts)
+        case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(number))]):
+            return number > 0
+        case _:
+            return False
 
 
 def _breaks(statements: Sequence[ast.stmt]) -> bool:

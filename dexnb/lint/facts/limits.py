@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from dexnb.graph.amounts import Amounts
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import bindings_of
-from dexnb.lint.facts.bounds import OWN_LIMITS, limits, limits_in, makers_of
+from dexnb.lint.facts.bounds import OWN_LIMITS, is_limit, limits, limits_in, makers_of
+from dexnb.lint.facts.endless import is_endless
 from dexnb.lint.facts.origin import last_of, top_of
 from dexnb.lint.facts.spots import Around, CallSpot, Trail
 
@@ -46,14 +47,16 @@ class Limits:
             spot: The call.
             trail: What around it counts.
         """
+        given = list(_limits(spot, trail))
         found = [
             value
-            for expression, frame in _limits(spot, trail)
+            for expression, frame in given
             if (value := self._limit(expression, frame)) is not None
         ]
         if found:
             return min(found)
-        return HTTPX if top_of(spot.origin) == "httpx" and not _says(spot.call) else None
+        endless = _says(spot.call) or any(is_endless(*each) for each in given)
+        return HTTPX if top_of(spot.origin) == "httpx" and not endless else None
 
     def _limit(self, given: ast.expr, frame: Frame) -> float | None:
         match given:
@@ -68,6 +71,18 @@ class Limits:
                 return None if inner is None else self._limit(inner, frame)
             case _:
                 return self.seconds(given, frame)
+
+
+def limit_around(around: Around, limits_: Limits) -> float | None:
+    """Give the time limit that a `with` sets for all inside of it; None where it sets none."""
+    found = [
+        value
+        for call in _made(around)
+        if last_of(_callee(call)) not in _DEADLINES
+        and (given := _given(call, 0, ("timeout", "delay"))) is not None
+        and (value := limits_.seconds(given, around.frame)) is not None
+    ]
+    return min(found, default=None)
 
 
 def pause_given(call: ast.Call) -> ast.expr | None:
@@ -92,7 +107,9 @@ def _limits(spot: CallSpot, trail: Trail) -> Iterator[tuple[ast.expr, Frame]]:
         yield own, spot.frame
         return
     for made in makers_of(spot):
-        client = _given(made, -1, OWN_LIMITS)
+        client = next(
+            (each.value for each in made.keywords if is_limit(each.arg or "", makes=True)), None
+        )
         if client is not None:
             yield client, spot.frame
             return

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 from typing import Literal
 
+from dexnb.lint.facts.beside import beats_aside
 from dexnb.lint.facts.following import follow
 from dexnb.lint.facts.kinds import is_context
 from dexnb.lint.facts.leaving import ways_without
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.nodes import within
-from dexnb.lint.facts.origin import top_of
+from dexnb.lint.facts.origin import last_of, top_of
 from dexnb.lint.facts.polls import Poll
 from dexnb.lint.facts.spots import SHOWS, CallKind, CallSpot
+from dexnb.lint.facts.walk import WAITS_FOR
 
 Liveness = Literal["always", "sometimes", "never", "cannot tell"]
 
@@ -22,14 +24,14 @@ def liveness_of(method: MethodFacts, poll: Poll) -> Liveness:
 
     A beat of another task counts; what happens after an error does not.
     """
-    shows = list(method.calls(*SHOWS))
-    if any(each.kind == "task" for spot in shows for each in spot.around):
+    if beats_aside(method, poll):
         return "always"
+    shows = list(method.calls(*SHOWS))
     inside = [spot for spot in shows if poll.loop.holds(spot)]
     calls = [spot for spot in method.spots.calls if poll.loop.holds(spot)]
     if inside:
         body = getattr(poll.node, "body", [])
-        marked = _Marked(inside, calls)
+        marked = Marked(inside, calls)
         head = poll.node.test if isinstance(poll.node, ast.While) else None
         silent = frozenset() if head and marked(head) else ways_without(body, marked)
         return "sometimes" if silent & {"falls", "continues"} else "always"
@@ -44,16 +46,24 @@ def may_show(spot: CallSpot) -> bool:
         return False
     if top_of(spot.origin) == "dexnb":
         return False
+    if top_of(spot.origin) in ("anyio", "asyncio") and last_of(spot.origin) in WAITS_FOR:
+        return False  # what it is handed has been called before, and is asked itself
     call = spot.call
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
     names = (node for each in given for node in within(each) if isinstance(node, ast.Name))
     return any(is_context(name, spot.frame) for name in names)
 
 
-class _Marked:
-    """Tells whether code is sure to beat: itself, or by a helper that always does."""
+class Marked:
+    """Tells whether code is sure to make certain calls: itself, or by a helper that always does.
+
+    Args:
+        shows: The calls.
+        calls: All calls of the loop that the code is of.
+    """
 
     def __init__(self, shows: list[CallSpot], calls: list[CallSpot]) -> None:
+        """Find the helpers that always make one of them."""
         self._sure: set[ast.AST] = {spot.node for spot in shows}
         # Inner helpers are walked after their callers.
         for spot in reversed(calls):
@@ -67,4 +77,5 @@ class _Marked:
         return not ways_without(helper.tree.body, self) - {"raises"}
 
     def __call__(self, node: ast.AST) -> bool:
+        """Tell whether one of them is in a piece of code."""
         return any(each in self._sure for each in within(node))

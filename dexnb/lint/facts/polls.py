@@ -22,6 +22,13 @@ from dexnb.lint.facts.sources import Sources, names_in
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot, Spot
 from dexnb.lint.facts.stand_ins import OUTSIDE, stand_ins
 from dexnb.lint.facts.walk import Spots
+from dexnb.lint.facts.working import (
+    changes_rows,
+    converges,
+    gives_up,
+    picks_a_name,
+    uses_what_it_finds,
+)
 
 Answer = Literal["yes", "cannot tell"]
 
@@ -92,7 +99,9 @@ class _Reader:
         sure = [spot for spot in asks if _is_sure(spot)]
         hidden = [spot for spot in asks if not _is_sure(spot)]
         loop = self.loop
-        if sure and is_data_loop(loop, sure, self.calls, self.tests, self.frames):
+        if sure and (
+            is_data_loop(loop, sure, self.calls, self.tests, self.frames) or self._works(sure)
+        ):
             return None
         if sure and pauses:
             return self._poll(sure, pauses, "yes")
@@ -105,6 +114,11 @@ class _Reader:
         if only_asks(loop, sure, self.calls, self.frames):
             return self._poll(sure, pauses, "yes")
         return None
+
+    def _works(self, asks: list[CallSpot]) -> bool:
+        if uses_what_it_finds(asks, self.calls):
+            return True
+        return not self.pauses and (picks_a_name(asks, self.loop) or converges(self.tests))
 
     def _pauses(self, calls: Iterable[CallSpot]) -> Iterator[CallSpot]:
         """Give the sleeps of a round, those of a generator that the loop goes through too."""
@@ -160,13 +174,14 @@ class _Reader:
         sources = Sources(self.frames)
         for test in self.tests:
             sources.add(test.node, test.frame)
-        found = [
-            spot
-            for spot in able
-            if (spot.node in sources.calls or self._tried(spot)) and spot not in self.taken
-        ]
+        found = [spot for spot in able if self._decides(spot, sources) and spot not in self.taken]
         made = {spot.node for spot in found}
         return [spot for spot in found if spot.awaited or not self._reads_a_result(spot, made)]
+
+    def _decides(self, spot: CallSpot, sources: Sources) -> bool:
+        if spot.node in sources.calls and not changes_rows(spot):
+            return True
+        return self._tried(spot)
 
     def _tried(self, spot: CallSpot) -> bool:
         """Tell the call of an endless loop that is left when it does not raise."""
@@ -174,6 +189,8 @@ class _Reader:
         if not isinstance(node, ast.While) or not isinstance(node.test, ast.Constant):
             return False
         tried = [each for each in spot.within(self.loop.loop) if each.kind == "try"]
+        if any(gives_up(each, self.loop, self.exits) for each in tried):
+            return False
         after = [part for each in tried for part in getattr(each.node, "orelse", [])]
         return bool(tried) and any(
             isinstance(exit_.node, ast.Return | ast.Break)

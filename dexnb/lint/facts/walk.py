@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dexnb.graph.frames import Frame
 from dexnb.graph.source import Tree
 from dexnb.lint.facts.following import follow, threaded
 from dexnb.lint.facts.kinds import kind_of
 from dexnb.lint.facts.leaving import leaves
+from dexnb.lint.facts.lost import is_lost
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
 from dexnb.lint.facts.spots import Around, AroundKind, CallKind, CallSpot, LoopSpot, Spot, Trail
 
@@ -18,7 +19,8 @@ MOST_CALLS = 5_000
 """Calls in a method and its helpers after which it is given up: no code may stall the linter."""
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_WAITS_FOR = frozenset({"gather", "wait_for", "shield", "create_task", "ensure_future", "wait"})
+WAITS_FOR = frozenset({"gather", "wait_for", "shield", "create_task", "ensure_future", "wait"})
+"""Calls that run the coroutines that they are handed."""
 
 
 class TooMuch(Exception):
@@ -159,18 +161,29 @@ class _Walker:
         if len(self.spots.calls) > MOST_CALLS:
             raise TooMuch
         if isinstance(node, ast.Await):
+            self._awaited(node.value, frame, around)
             self._inside(node.value, frame, around, awaited=True, dropped=dropped)
         elif isinstance(node, ast.Call):
             self._call(node, frame, around, awaited=awaited, dropped=dropped)
         else:
             self._parts(node, frame, around)
 
+    def _awaited(self, node: ast.expr, frame: Frame, around: Trail) -> None:
+        """Move a call to where a helper awaits it that was handed its coroutine."""
+        given, caller = node, frame
+        while isinstance(given, ast.Name) and given.id in caller.arguments:
+            given, caller = caller.arguments[given.id]
+        if given is not node:
+            for at, spot in enumerate(self.spots.calls):
+                if spot.node is given and not spot.awaited:
+                    self.spots.calls[at] = replace(spot, around=around, awaited=True)
+
     def _call(
         self, node: ast.Call, frame: Frame, around: Trail, *, awaited: bool, dropped: bool
     ) -> None:
         self._inside(node.func, frame, around)
         origin = origin_of(node.func, frame)
-        combines = last_of(origin) in _WAITS_FOR and top_of(origin) in ("asyncio", "anyio")
+        combines = last_of(origin) in WAITS_FOR and top_of(origin) in ("asyncio", "anyio")
         inner = around
         if combines:
             kind: AroundKind = "bound" if last_of(origin) == "wait_for" else "task"
@@ -195,6 +208,10 @@ class _Walker:
         frame, around = spot.frame, spot.around
         helper = follow(call, frame)
         kind = kind_of(call, frame, origin, helper)
+        if not {"task", "bound", "thread"} & {each.kind for each in around} and is_lost(
+            spot, kind, origin, awaited=awaited, dropped=dropped
+        ):
+            kind = CallKind.OWN
         self.spots.calls.append(CallSpot(node, frame, around, call, kind, origin, awaited, dropped))
         if kind is CallKind.FOLLOWED and helper is not None and not self._is_under_way(helper):
             self.function(helper, (*around, Around("call", node, frame)))

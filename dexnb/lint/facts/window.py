@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dexnb.lint.facts.growing import Growing
 from dexnb.lint.facts.growth import delays_of
-from dexnb.lint.facts.limits import Limits
+from dexnb.lint.facts.limits import Limits, pause_given
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.options import is_hidden
 from dexnb.lint.facts.polls import Poll
-from dexnb.lint.facts.spots import SHOWS, CallSpot
+from dexnb.lint.facts.spots import CallSpot
 from dexnb.lint.facts.step import StepSubject
 from dexnb.model.budget import Window
 
@@ -35,11 +36,20 @@ def pauses_of(poll: Poll, method: MethodFacts, limits: Limits) -> Iterator[Pause
     for spot in poll.pauses:
         delays = delays_of(poll, spot, method, limits)
         if delays is None:
-            yield Pause(spot, limits.pause(spot), grows=False)
+            yield Pause(spot, _steady(poll, spot, limits), grows=False)
         else:
             first = next(delays, None)
             seconds = first.number if first is not None and first.exact else None
             yield Pause(spot, seconds, grows=True)
+
+
+def _steady(poll: Poll, spot: CallSpot, limits: Limits) -> float | None:
+    """Give the seconds of a pause that rounds do not change; chance is taken at its longest."""
+    seconds = limits.pause(spot)
+    given = pause_given(spot.call)
+    if seconds is not None or given is None:
+        return seconds
+    return Growing(poll.frame, limits).of(given, spot.frame, {}).number
 
 
 def call_timeout(poll: Poll, limits: Limits) -> float | None:
@@ -62,8 +72,3 @@ def window(step: StepSubject, interval: float, call: float | None) -> Window:
 def hides_heartbeat(step: StepSubject) -> bool:
     """Tell whether a Step's heartbeat_timeout could not be told."""
     return is_hidden(step, "heartbeat_timeout")
-
-
-def beats_aside(method: MethodFacts) -> bool:
-    """Tell whether another task beats, so that no round of a poll has to."""
-    return any(each.kind == "task" for spot in method.calls(*SHOWS) for each in spot.around)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dexnb.lint.facts.beside import beats_aside
 from dexnb.lint.facts.growing import Value
 from dexnb.lint.facts.growth import delays_of
 from dexnb.lint.facts.limits import Limits
 from dexnb.lint.facts.step import StepSubject
-from dexnb.lint.facts.window import beats_aside, call_timeout, hides_heartbeat, window
+from dexnb.lint.facts.window import call_timeout, hides_heartbeat, window
 from dexnb.lint.rule import Remark, rule
 from dexnb.model.budget import Window
 
@@ -33,7 +34,7 @@ def backoff_outgrows_window(step: StepSubject) -> Iterator[Remark]:
     """
     for method, poll in step.polls:
         limits = Limits(method.frames)
-        for pause in () if beats_aside(method) else poll.pauses:
+        for pause in () if beats_aside(method, poll) else poll.pauses:
             delays = delays_of(poll, pause, method, limits)
             if delays is None:
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dexnb.lint.facts.bindings import dotted
 from dexnb.lint.facts.handlers import (
     ALL_ERRORS,
     caught,
@@ -14,7 +15,7 @@ from dexnb.lint.facts.handlers import (
 )
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.polls import Poll
-from dexnb.lint.facts.spots import Spot
+from dexnb.lint.facts.spots import Around, Spot
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.rule import Remark, rule
 
@@ -27,7 +28,8 @@ def errors_swallowed(step: StepSubject) -> Iterator[Remark]:
 
     What:
         Around what a poll asks stands an `except Exception`, a bare `except` or a `suppress` of
-        all errors, and the loop goes on without raising on any way. Catching one kind of error,
+        all errors, and the loop goes on without raising on any way; or `gather` gives errors as
+        answers, and none of them leads out of the loop. Catching one kind of error,
         or raising after some failures, is fine.
 
     Why:
@@ -45,12 +47,56 @@ def errors_swallowed(step: StepSubject) -> Iterator[Remark]:
     """
     for method, poll in step.polls:
         for spot in method.spots.tries:
-            if isinstance(spot.node, ast.Try) and _asks_in(spot, poll):
+            if isinstance(spot.node, ast.Try | ast.TryStar) and _asks_in(spot, poll):
                 yield from _of_try(spot, spot.node, poll)
         yield from _of_withs(method, poll)
+        yield from _of_gathers(method, poll)
 
 
-def _of_try(spot: Spot, node: ast.Try, poll: Poll) -> Iterator[Remark]:
+def _of_gathers(method: MethodFacts, poll: Poll) -> Iterator[Remark]:
+    """Judge `gather(..., return_exceptions=True)`: its errors are answers like any other."""
+    given: dict[ast.AST, Around] = {}
+    for ask in poll.asks:
+        for each in ask.within(poll.loop.loop):
+            if each.kind == "task" and _returns_errors(each.node):
+                given[each.node] = each
+    if given and not any(_tells(spot) for spot in method.spots.exits if poll.loop.holds(spot)):
+        for each in given.values():
+            message = "errors of this poll's calls come as answers: the retry policy hears of none"
+            yield Remark(each.node, each.frame, message, _HINT)
+
+
+def _returns_errors(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(keywords=keywords):
+            return any(
+                each.arg == "return_exceptions"
+                and isinstance(each.value, ast.Constant)
+                and each.value.value is True
+                for each in keywords
+            )
+        case _:
+            return False
+
+
+def _tells(spot: Spot) -> bool:
+    """Tell a way out for errors: a `raise`, or a return where an answer is an exception."""
+    if isinstance(spot.node, ast.Raise):
+        return True
+    guards = [each.node for each in spot.around if each.kind == "guard" and each.passed]
+    return isinstance(spot.node, ast.Return) and any(_asks_for_error(each) for each in guards)
+
+
+def _asks_for_error(test: ast.AST) -> bool:
+    """Tell a test that holds for an exception: `isinstance(answer, Exception)`, not negated."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return False
+    if isinstance(test, ast.Call) and dotted(test.func) == "isinstance":
+        return True
+    return any(_asks_for_error(each) for each in ast.iter_child_nodes(test))
+
+
+def _of_try(spot: Spot, node: ast.Try | ast.TryStar, poll: Poll) -> Iterator[Remark]:
     for handler in node.handlers:
         if not caught(handler, spot.frame) & ALL_ERRORS or may_raise(handler):
             continue

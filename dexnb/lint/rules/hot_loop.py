@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dexnb.lint.facts.limits import Limits
+from dexnb.lint.facts.pausing import pausing_of
 from dexnb.lint.facts.spots import CallSpot
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.rule import Remark, rule
+from dexnb.model.finding import Verdict
+
+_UNTOLD = "it cannot be told whether this loop pauses before it asks again"
+_SKIPPED = "it cannot be told whether this poll asks again at once: a way of a round does not pause"
 
 
 @rule("DX309", "hot-loop", "error")
@@ -15,7 +20,8 @@ def hot_loop(step: StepSubject) -> Iterator[Remark]:
     """A poll asks again without a pause.
 
     What:
-        A loop asks another system for its state and asks again at once, or after a sleep of 0 s.
+        A loop asks another system for its state and asks again at once, or after a sleep of 0 s; a
+        sleep that is not awaited is none. Where an answer leads past the sleep it cannot be told.
 
     Why:
         It asks as often as the network lets it: a bill for each query, a rate limit used up, and a
@@ -28,18 +34,17 @@ def hot_loop(step: StepSubject) -> Iterator[Remark]:
     """
     for method, poll in step.polls:
         limits = Limits(method.frames)
-        if any(_is_long(pause, limits) for pause in poll.pauses):
-            continue
         told = poll.is_poll == "yes"
-        yield Remark(
-            poll.node,
-            poll.frame,
-            "this poll asks again without a pause"
-            if told
-            else "it cannot be told whether this loop pauses before it asks again",
-            "sleep between two rounds: await asyncio.sleep(interval)",
-            verdict="found" if told else "cannot tell",
-        )
+        if not any(_is_long(pause, limits) for pause in poll.pauses):
+            message = "this poll asks again without a pause" if told else _UNTOLD
+        elif (pausing := pausing_of(method, poll)) != "always":
+            told = told and pausing == "after errors alone"
+            message = "this poll pauses after an error alone" if told else _SKIPPED
+        else:
+            continue
+        hint = "sleep between two rounds: await asyncio.sleep(interval)"
+        verdict: Verdict = "found" if told else "cannot tell"
+        yield Remark(poll.node, poll.frame, message, hint, verdict=verdict)
 
 
 def _is_long(pause: CallSpot, limits: Limits) -> bool:

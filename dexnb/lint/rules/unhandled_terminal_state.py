@@ -13,6 +13,7 @@ from dexnb.lint.facts.polls import Poll
 from dexnb.lint.facts.spots import Around
 from dexnb.lint.facts.states import NOTHING, Atom, atoms_of, members
 from dexnb.lint.facts.step import StepSubject
+from dexnb.lint.facts.successes import seems_success
 from dexnb.lint.facts.words import FAILURE, GOOD, PENDING, SUCCESS, split
 from dexnb.lint.rule import Remark, rule
 
@@ -30,7 +31,8 @@ def unhandled_terminal_state(step: StepSubject) -> Iterator[Remark]:
     What:
         Only success ends the loop; or a member of the Enum that looks final ends it nowhere; or
         the loop is left as soon as the state is not `running`, which a queued job is not either.
-        The same is asked of the condition that a library's poller gets.
+        The same is asked of the condition that a library's poller gets. Of an exit code of 0 or a
+        progress of 100 it cannot be told whether a failure ends the loop, too.
 
     Why:
         A job that has failed is polled until the time is up, and the run then says "timed out"
@@ -80,7 +82,8 @@ def _comes_from_asking(atom: Atom, method: MethodFacts) -> bool:
 
 
 def _judge(atoms: Sequence[Atom], node: ast.AST, frame: Frame, *, sure: bool) -> Iterator[Remark]:
-    message, told = _missing(atoms) or _only_success(atoms) or _too_early(atoms) or ("", False)
+    found = _missing(atoms) or _only_success(atoms) or _too_early(atoms) or _by_number(atoms)
+    message, told = found or ("", False)
     if message:
         verdict = "found" if told and sure else "cannot tell"
         yield Remark(node, frame, message, _HINT, verdict=verdict)  # type: ignore[arg-type]
@@ -120,6 +123,16 @@ def _only_success(atoms: Sequence[Atom]) -> tuple[str, bool] | None:
         # Another end has a name that says nothing to us, as `BURNT`.
         return None
     return "only success ends this wait: a job that has failed is polled until the time is up", True
+
+
+def _by_number(atoms: Sequence[Atom]) -> tuple[str, bool] | None:
+    """Look for a wait that seems to end by success alone, by an exit code or a share."""
+    named = [atom for atom in atoms if not seems_success(atom)]
+    if len(named) == len(atoms) or any(not atom.among or not atom.states for atom in named):
+        return None
+    if any(not split(state) & SUCCESS for state in _named(named)):
+        return None
+    return "it cannot be told whether a job that has failed ends this wait", False
 
 
 def _too_early(atoms: Sequence[Atom]) -> tuple[str, bool] | None:

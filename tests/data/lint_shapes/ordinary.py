@@ -1,4 +1,4 @@
-"""Thirty ordinary loops that wait for nobody's state: none of them is a poll."""
+"""Thirty-six ordinary loops that wait for nobody's state: none of them is a poll."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ import random
 import socket
 import threading
 import time
+import uuid
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
+import psycopg
+import requests
+import torch
 from catalogue import Catalogue, Order
 from dexnb import (
     AsyncContext,
@@ -26,7 +30,10 @@ from dexnb import (
     graceful_complete,
     heartbeat,
 )
+from playwright.sync_api import Page
 from tqdm import tqdm
+
+TRIES = 3
 
 
 class LocksAndFiles(Step[str]):
@@ -221,7 +228,7 @@ class Searches(Step[str]):
         names = [name for name in self._names(input) if name]
         while names:  # 30: a stack
             names.pop()
-        return graceful_complete(guess)
+        return go_to(Labours, input)
 
     async def _orders(self, name: str) -> AsyncIterator[Order]:
         async for order in self._catalogue.orders(name):
@@ -229,6 +236,46 @@ class Searches(Step[str]):
 
     def _names(self, text: str) -> Iterator[str]:
         yield from text.split()
+
+
+class Labours(Step[str]):
+    """Work that foreign code does, piece by piece or once more."""
+
+    def __init__(self, catalogue: Catalogue, page: Page) -> None:
+        self._catalogue = catalogue
+        self._page = page
+
+    def execute(self, context: Context, input: str) -> StepDecision:
+        failures = 0
+        while True:  # 31: a request that is tried again, and given up
+            try:
+                requests.put(f"https://catalogue/{input}", timeout=5)
+                break
+            except requests.Timeout:
+                failures += 1
+                if failures >= TRIES:
+                    raise
+                time.sleep(2)
+        while True:  # 32: a name that nobody has
+            label = f"{input}-{uuid.uuid4()}"
+            if not requests.get(f"https://catalogue/{label}", timeout=5).ok:
+                break
+        with psycopg.connect(input, connect_timeout=3) as database:
+            while True:  # 33: rows that are removed in pieces
+                gone = database.execute("DELETE FROM orders WHERE old LIMIT 500").rowcount
+                if not gone:
+                    break
+                time.sleep(0.2)
+        while self._catalogue.remove_old(500) > 0:  # 34: the same through a client
+            time.sleep(0.2)
+        weights = torch.ones(3)
+        loss = 1.0
+        while loss > 0.001:  # 35: a computation of a library
+            loss = torch.nn.functional.mse_loss(weights, torch.zeros(3)).item()
+        while self._page.query_selector("a.more"):  # 36: pages that are clicked through
+            self._page.query_selector("a.more").click()
+            time.sleep(0.5)
+        return graceful_complete(loss)
 
 
 class Ordinary(Flow[str]):
@@ -244,4 +291,5 @@ class Ordinary(Flow[str]):
             Threads(),
             Pages(self._catalogue),
             Searches(self._catalogue),
+            Labours(self._catalogue, Page()),
         )
