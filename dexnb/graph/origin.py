@@ -21,6 +21,18 @@ from dexnb.graph.source import made_alone, written
 DEEPEST: Final = 10
 """How many steps from name to name an origin is followed."""
 
+ENTERS: Final = frozenset(
+    {
+        "contextlib.AsyncExitStack().enter_async_context",
+        "contextlib.AsyncExitStack().enter_context",
+        "contextlib.ExitStack().enter_context",
+        "contextlib.aclosing",
+        "contextlib.closing",
+        "contextlib.nullcontext",
+    }
+)
+"""Calls that give what they are given, to be closed later."""
+
 ORIGINS: Final = "__dexnb_origins__"
 """Where the stand-in of a module keeps the dotted names of what it imports, by local name."""
 
@@ -42,8 +54,10 @@ def origin_of(thing: Any, frame: Frame, depth: int = 0) -> str:
             return origin_of(inner, frame, depth + 1)
         case ast.Attribute(value=base, attr=attribute):
             return _of_attribute(base, attribute, frame, depth)
-        case ast.Call(func=function):
+        case ast.Call(func=function, args=given):
             called = origin_of(function, frame, depth + 1)
+            if given and called in ENTERS:
+                return origin_of(given[0], frame, depth + 1)
             return f"{called}()" if called else ""
         case ast.IfExp(body=one, orelse=other):
             found = {origin_of(each, frame, depth + 1) for each in (one, other)}

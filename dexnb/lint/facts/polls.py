@@ -15,7 +15,7 @@ from typing import Literal
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import dotted
 from dexnb.lint.facts.nodes import within
-from dexnb.lint.facts.questions import may_ask
+from dexnb.lint.facts.questions import may_ask, may_ask_alone
 from dexnb.lint.facts.rounds import is_data_loop, only_asks
 from dexnb.lint.facts.sources import Sources, names_in
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot, Spot
@@ -154,6 +154,7 @@ class _Reader:
         able = [spot for spot in self.calls if spot.kind in OUTSIDE and may_ask(spot)]
         if self.pauses:
             able += [spot for spot in stand_ins(self.calls) if may_ask(spot)]
+            able += self._far(able)
         if not able:
             return []
         sources = Sources(self.frames)
@@ -166,6 +167,13 @@ class _Reader:
         ]
         made = {spot.node for spot in found}
         return [spot for spot in found if spot.awaited or not self._reads_a_result(spot, made)]
+
+    def _far(self, able: list[CallSpot]) -> list[CallSpot]:
+        """Give the questions that are all that a round does beside its pause."""
+        found = [spot for spot in self.calls if may_ask_alone(spot)]
+        works = (*OUTSIDE, CallKind.FOLLOWED)
+        others = [each for each in self.calls if each.kind in works and each not in found]
+        return [] if able or others else found
 
     def _tried(self, spot: CallSpot) -> bool:
         """Tell the call of an endless loop that is left when it does not raise."""
