@@ -132,9 +132,9 @@ def _client(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None
             return made
         case ast.Attribute(value=ast.Name(id=name)):
             bound = [each for each in bindings_of(frame).of(name) if not each.effect]
-            made = _entered(bound[0].value, frame) if bound else None
-            if isinstance(made, ast.Call):
-                return made
+            entered = _entered(bound[0].value, frame) if bound else None
+            if isinstance(entered, ast.Call):
+                return entered
             if name in frame.arguments:
                 given, caller = frame.arguments[name]
                 if isinstance(given, ast.Call):

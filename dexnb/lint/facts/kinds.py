@@ -231,6 +231,8 @@ def _from_foreign(value: ast.expr, frame: Frame, via: Via) -> bool:
                 return True
         if isinstance(node, ast.Attribute) and dotted(node).startswith("self."):
             return True
+        if isinstance(node, ast.Name) and _is_client(node, frame):
+            return True
         if isinstance(node, ast.Name) and node.id in frame.arguments:
             expression, caller = frame.arguments[node.id]
             here = (frame.tree, node.id)
@@ -238,3 +240,9 @@ def _from_foreign(value: ast.expr, frame: Frame, via: Via) -> bool:
             if not known and _from_foreign(expression, caller, (*via, here)):
                 return True
     return False
+
+
+def _is_client(name: ast.Name, frame: Frame) -> bool:
+    """Tell a variable that holds what a foreign class has made."""
+    origin = origin_of(name, frame) if bindings_of(frame).of(name.id) else ""
+    return origin.endswith("()") and _makes_foreign(origin.removesuffix("()"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dexnb.lint.facts.limits import Limits
+from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.polls import Poll
+from dexnb.lint.facts.silences import silences_of
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.facts.window import (
     Pause,
@@ -25,7 +27,8 @@ def window_rule(step: StepSubject) -> Iterator[Remark]:
 
     What:
         The interval and the call timeout of a poll are together more than heartbeat_timeout less
-        the margin of 10 s; equality is fine. Durations are followed through constants of other
+        the margin of 10 s; equality is fine. Where a round pauses or calls several times between
+        two signs of life, that is added up. Durations are followed through constants of other
         cells and modules, arithmetic and helpers; an unset heartbeat_timeout is 60 s. Where the
         interval or the call timeout is not known, it cannot be told. The margin is a setting.
 
@@ -45,7 +48,10 @@ def window_rule(step: StepSubject) -> Iterator[Remark]:
             limits = Limits(method.frames)
             pauses = list(pauses_of(poll, method, limits))
             if pauses:
-                yield from _judge(step, poll, pauses, limits)
+                said = list(_judge(step, poll, pauses, limits))
+                yield from said
+                if not said and not any(pause.grows for pause in pauses):
+                    yield from _judge_sums(step, method, poll, limits)
 
 
 def _judge(step: StepSubject, poll: Poll, pauses: list[Pause], limits: Limits) -> Iterator[Remark]:
@@ -67,6 +73,24 @@ def _judge(step: StepSubject, poll: Poll, pauses: list[Pause], limits: Limits) -
         yield _untold(longest, f"{message}: {_rest(step, None)}")
     elif longest is not None and hides_heartbeat(step):
         yield _untold(longest, "the source hides the heartbeat_timeout that this interval is under")
+
+
+def _judge_sums(
+    step: StepSubject, method: MethodFacts, poll: Poll, limits: Limits
+) -> Iterator[Remark]:
+    """Judge several pauses or calls between two signs of life, none of which is too long alone."""
+    for silence in silences_of(poll, method.spots.calls, limits):
+        rule = window(step, silence.interval, silence.calls)
+        spot = silence.pauses[-1] if silence.pauses else poll.pauses[0]
+        if not rule.holds:
+            yield _broken(step, poll, Pause(spot, silence.interval, grows=False), rule)
+            return
+        if silence.untold is not None:
+            message = "it cannot be told how often a round does this between two signs of life"
+            yield _untold(
+                Pause(silence.untold, None, grows=False), f"{message}: {_rest(step, silence.calls)}"
+            )
+            return
 
 
 def _broken(step: StepSubject, poll: Poll, pause: Pause, rule: Window) -> Remark:
