@@ -11,10 +11,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dexnb.errors import DocumentError
-from dexnb.graph.redact import HIDDEN, looks_secret, names_secret
+from dexnb.graph.redact import CREDENTIAL_WORDS, HIDDEN, looks_secret, names_secret
+from dexnb.graph.source import parsed
 
-_ASSIGNED = re.compile(r"([\w-]+)(\s*[=:]\s*)(\S*\d\S*)")
-_WORD = re.compile(r"[^\s\"'`,;()\[\]{}<>]*[^\s\"'`,;()\[\]{}<>.:!?]")
+# A match begins only where a word does, and looks only so far: no word may stall the reader.
+_ASSIGNED = re.compile(
+    rf"(?<![\w-])([\w-]{{0,200}}?(?:{CREDENTIAL_WORDS})[\w-]{{0,200}}\s{{0,200}}[=:]\s{{0,200}})"
+    r"\S{0,200}\d\S*",
+    re.IGNORECASE,
+)
+_BREAKS = r"\s\"'`,;()\[\]{}<>"
+_WORD = re.compile(rf"(?<![^{_BREAKS}])[^{_BREAKS}]*[^{_BREAKS}.:!?]")
 _LAYOUT = frozenset({kinds.NL, kinds.NEWLINE, kinds.INDENT, kinds.DEDENT, kinds.COMMENT})
 _PATTERN_STARTS = frozenset({"FSTRING_START", "TSTRING_START"})
 _PATTERN_ENDS = frozenset({"FSTRING_END", "TSTRING_END"})
@@ -41,9 +48,9 @@ def concealed_lines(text: str) -> list[str]:
     """
     lines = text.split("\n")
     try:
-        ast.parse(text)
+        parsed(text)
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError) as error:
+    except (tokenize.TokenError, SyntaxError) as error:
         raise DocumentError(f"the source cannot be shown: {error}") from error
     found = [each for statement in _statements(tokens) for each in _hidden(statement)]
     for span in sorted(found, reverse=True):
@@ -107,14 +114,10 @@ def _is_secret(literal: str) -> bool:
 def _masked(text: str) -> str:
     """Hide single words of a text for people: those of such a form, and what is set by name."""
 
-    def assigned(match: re.Match[str]) -> str:
-        name, sign, _ = match.groups()
-        return f"{name}{sign}{HIDDEN}" if names_secret(name) else match[0]
-
     def word(match: re.Match[str]) -> str:
         return HIDDEN if looks_secret(match[0]) else match[0]
 
-    return _WORD.sub(word, _ASSIGNED.sub(assigned, text))
+    return _WORD.sub(word, _ASSIGNED.sub(rf"\1{HIDDEN}", text))
 
 
 def _put(lines: list[str], span: _Span) -> None:

@@ -29,6 +29,7 @@ class Frame:
         depth: How many calls lie between it and the Step's method.
         arguments: What its parameters were given, each with the frame that the expression is of.
         outer: The frame of the function around it, for one defined inside.
+        kept: What has been found out about its expressions, by who asked and what; goes with it.
     """
 
     tree: Tree
@@ -37,6 +38,7 @@ class Frame:
     depth: int = 0
     arguments: dict[str, tuple[ast.expr, Frame]] = field(default_factory=dict)
     outer: Frame | None = None
+    kept: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False)
 
     def follow(self, call: ast.Call) -> Frame | None:
         """Give the frame of a called helper, or None where it cannot or need not be read."""
@@ -107,7 +109,7 @@ class Frame:
 
     def calls(self) -> Iterator[ast.Call]:
         """Give every call in this function, those of functions inside it too."""
-        return iter(_once(self.tree, "_dexnb_calls", _calls))
+        return iter(once(self.tree, "_dexnb_calls", _calls))
 
 
 def read_frame(
@@ -146,8 +148,14 @@ def reachable(frame: Frame) -> Iterator[Frame]:
         waiting.extend(each for each in found if each is not None)
 
 
-def _once(tree: Tree, name: str, make: Callable[[Tree], MadeT]) -> MadeT:
-    """Give what was made of a tree before: trees never change, and many ask for the same."""
+def once(tree: Tree, name: str, make: Callable[[Tree], MadeT]) -> MadeT:
+    """Give what was made of a tree before: trees never change, and many ask for the same.
+
+    Args:
+        tree: The tree, which keeps it.
+        name: Under what attribute.
+        make: Makes it, the first time.
+    """
     kept: dict[str, Any] = vars(tree)
     if name not in kept:
         kept[name] = make(tree)
@@ -161,7 +169,7 @@ def _calls(tree: Tree) -> tuple[ast.Call, ...]:
 
 
 def _paths(tree: Tree) -> Paths:
-    return _once(tree, "_dexnb_paths", walk_paths)
+    return once(tree, "_dexnb_paths", walk_paths)
 
 
 def argument(call: ast.Call, position: int, name: str) -> ast.expr | None:

@@ -55,20 +55,14 @@ def _pattern(subject: str, pattern: ast.pattern) -> str:
         case ast.MatchAs(pattern=inner) if inner is not None:
             return _pattern(subject, inner)
         case ast.MatchValue(value=value):
-            return f"{subject} == {code_text(value)}"
+            return f"{subject} == {code_text(value, about=subject)}"
         case ast.MatchSingleton(value=single):
             return f"{subject} is {single}"
         case ast.MatchOr(patterns=options) if all(isinstance(o, ast.MatchValue) for o in options):
-            values = ", ".join(code_text(o.value) for o in options if isinstance(o, ast.MatchValue))
-            return f"{subject} in ({values})"
+            values = [o.value for o in options if isinstance(o, ast.MatchValue)]
+            return f"{subject} in ({', '.join(code_text(o, about=subject) for o in values)})"
         case _:
-            return f"{subject} matches {_case_text(pattern)}"
-
-
-def _case_text(pattern: ast.pattern) -> str:
-    statement = ast.Match(ast.Name("x"), [ast.match_case(pattern, None, [ast.Pass()])])
-    text = ast.unparse(ast.fix_missing_locations(statement)).split("case ", 1)[1]
-    return text.rsplit(":", 1)[0].strip()[:LONGEST_CONDITION]
+            return f"{subject} matches {code_text(pattern, LONGEST_CONDITION, about=subject)}"
 
 
 def condition_text(guards: Guards) -> str:

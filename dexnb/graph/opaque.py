@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 
 class Opaque:
@@ -64,9 +64,18 @@ class OpaqueType(ABCMeta):
     """
 
 
-@lru_cache(1000)
+_classes: WeakValueDictionary[str, OpaqueType] = WeakValueDictionary()
+
+
 def opaque_class(origin: str) -> Any:
-    """Give a class that stands for one of this dotted name; the same for the same name."""
+    """Give a class that stands for one of this dotted name.
+
+    It is the same for the same name as long as anything has it.
+    """
+    found = _classes.get(origin)
+    if found is not None:
+        return found
     name = origin.rpartition(".")[2].removesuffix("()") or "Unknown"
     # What is known of the classes of a module is kept for good, but for those of __main__.
-    return OpaqueType(name, (), {"__module__": "__main__", "__qualname__": name, "origin": origin})
+    space = {"__module__": "__main__", "__qualname__": name, "origin": origin}
+    return _classes.setdefault(origin, OpaqueType(name, (), space))

@@ -9,14 +9,14 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
-from functools import lru_cache
+from collections.abc import Iterator
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-from dexnb.graph.frames import Frame
+from dexnb.graph.frames import Frame, once
 from dexnb.graph.opaque import Opaque
 from dexnb.graph.scope import UNKNOWN, held_attribute
-from dexnb.graph.source import made_alone, written
+from dexnb.graph.source import Tree, parsed, written
 
 DEEPEST: Final = 10
 """How many steps from name to name an origin is followed."""
@@ -33,109 +33,138 @@ ENTERS: Final = frozenset(
 )
 """Calls that give what they are given, to be closed later."""
 
+MOST_FILES: Final = 256
+"""Files whose imports are kept."""
+
 ORIGINS: Final = "__dexnb_origins__"
 """Where the stand-in of a module keeps the dotted names of what it imports, by local name."""
 
+_of_files: dict[str, tuple[list[str] | None, dict[str, str]]] = {}
 
-def origin_of(thing: Any, frame: Frame, depth: int = 0) -> str:
+
+def origin_of(thing: Any, frame: Frame) -> str:
     """Give the dotted name of an expression of a frame, or of a value; empty where not known.
 
     The name is the one by which the source imports it, where the source tells, and else the
     shortest under which its package gives it.
     """
-    if not isinstance(thing, ast.expr):
-        return _of_value(thing)
-    if depth > DEEPEST:
+    return _Search().of(thing, frame)
+
+
+class _Search:
+    """One question, in which each name of a frame is looked up once at each depth."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, int, int], str] = {}
+        self._under_way: set[tuple[str, int]] = set()
+
+    def of(self, thing: Any, frame: Frame, depth: int = 0) -> str:
+        """Give the dotted name of an expression, or of a value."""
+        if not isinstance(thing, ast.expr):
+            return _of_value(thing)
+        if depth > DEEPEST:
+            return ""
+        match thing:
+            case ast.Name(id=name):
+                return self._of_name(name, frame, depth)
+            case ast.Await(value=inner) | ast.NamedExpr(value=inner):
+                return self.of(inner, frame, depth + 1)
+            case ast.Attribute(value=base, attr=attribute):
+                return self._of_attribute(base, attribute, frame, depth)
+            case ast.Call(func=function, args=given):
+                called = self.of(function, frame, depth + 1)
+                if given and called in ENTERS:
+                    return self.of(given[0], frame, depth + 1)
+                return f"{called}()" if called else ""
+            case ast.IfExp(body=one, orelse=other):
+                return _agreed(self.of(each, frame, depth + 1) for each in (one, other))
+            case _:
+                return _of_value(frame.scope.held(thing))
+
+    def _of_attribute(self, base: ast.expr, name: str, frame: Frame, depth: int) -> str:
+        owner = frame.scope.held(base)
+        if owner is UNKNOWN or isinstance(owner, Opaque):
+            before = self.of(base, frame, depth + 1)
+            return f"{before}.{name}" if before else ""
+        value = held_attribute(owner, name)
+        if isinstance(owner, ModuleType):
+            before = self.of(base, frame, depth + 1) or owner.__name__
+            return _shortest(f"{before}.{name}", value)
+        if value is UNKNOWN or isinstance(value, FunctionType | MethodType | BuiltinMethodType):
+            before = _of_value(owner)
+            if before and owner is not frame.scope.owner:
+                return f"{before}.{name}"
+        return _of_value(value)
+
+    def _of_name(self, name: str, frame: Frame, depth: int) -> str:
+        key = (name, id(frame))
+        if key in self._under_way:
+            # What a name is made of itself says nothing of where it comes from.
+            return ""
+        if (*key, depth) not in self._names:
+            self._under_way.add(key)
+            self._names[(*key, depth)] = self._looked_up(name, frame, depth)
+            self._under_way.discard(key)
+        return self._names[(*key, depth)]
+
+    def _looked_up(self, name: str, frame: Frame, depth: int) -> str:
+        here: Frame | None = frame
+        while here is not None:
+            found = self._local(name, here, depth)
+            if found is not None:
+                return found
+            here = here.outer
+        value = frame.scope.held(ast.Name(name))
+        if isinstance(value, Opaque):
+            return value.origin
+        imported = _imports(frame.scope.function).get(name, "")
+        return imported if imported and _stands_for(imported, value) else _of_value(value)
+
+    def _local(self, name: str, frame: Frame, depth: int) -> str | None:
+        """Give the origin of a local name; None for a name that is none."""
+        if name in frame.scope.locals:
+            entered = once(frame.tree, "_dexnb_entered", _entered).get(name, "")
+            if isinstance(entered, ast.expr):
+                entered = self.of(entered, frame, depth + 1)
+            if entered:
+                return entered
+        if name in frame.paths.assigned:
+            return _agreed(
+                "" if each.element else self.of(each.expression, frame, depth + 1)
+                for each in frame.paths.assigned[name]
+            )
+        if name in frame.arguments:
+            expression, caller = frame.arguments[name][:2]
+            return self.of(expression, caller, depth + 1)
+        if name not in frame.scope.locals or frame.scope.held(ast.Name(name)) is not UNKNOWN:
+            return None
+        return self._annotated(name, frame, depth)
+
+    def _annotated(self, name: str, frame: Frame, depth: int) -> str:
+        arguments = frame.tree.args
+        for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            if parameter.arg == name and parameter.annotation is not None:
+                made = self.of(parameter.annotation, frame, depth + 1)
+                return f"{made}()" if made else ""
         return ""
-    match thing:
-        case ast.Name(id=name):
-            return _of_name(name, frame, depth)
-        case ast.Await(value=inner) | ast.NamedExpr(value=inner):
-            return origin_of(inner, frame, depth + 1)
-        case ast.Attribute(value=base, attr=attribute):
-            return _of_attribute(base, attribute, frame, depth)
-        case ast.Call(func=function, args=given):
-            called = origin_of(function, frame, depth + 1)
-            if given and called in ENTERS:
-                return origin_of(given[0], frame, depth + 1)
-            return f"{called}()" if called else ""
-        case ast.IfExp(body=one, orelse=other):
-            found = {origin_of(each, frame, depth + 1) for each in (one, other)}
-            return found.pop() if len(found) == 1 else ""
-        case _:
-            return _of_value(frame.scope.held(thing))
 
 
-def _of_attribute(base: ast.expr, name: str, frame: Frame, depth: int) -> str:
-    owner = frame.scope.held(base)
-    if owner is UNKNOWN or isinstance(owner, Opaque):
-        before = origin_of(base, frame, depth + 1)
-        return f"{before}.{name}" if before else ""
-    value = held_attribute(owner, name)
-    if isinstance(owner, ModuleType):
-        before = origin_of(base, frame, depth + 1) or owner.__name__
-        return _shortest(f"{before}.{name}", value)
-    if isinstance(value, FunctionType | MethodType | BuiltinMethodType) or value is UNKNOWN:
-        before = _of_value(owner)
-        return f"{before}.{name}" if before and owner is not frame.scope.owner else _of_value(value)
-    return _of_value(value)
+def _agreed(answers: Iterator[str]) -> str:
+    """Give what all answers are; empty, and no more are asked for, where two differ."""
+    first = next(answers, "")
+    return first if all(each == first for each in answers) else ""
 
 
-def _of_name(name: str, frame: Frame, depth: int) -> str:
-    here: Frame | None = frame
-    while here is not None:
-        found = _local(name, here, depth)
-        if found is not None:
-            return found
-        here = here.outer
-    value = frame.scope.held(ast.Name(name))
-    if isinstance(value, Opaque):
-        return value.origin
-    imported = _imports(frame.scope.function).get(name, "")
-    return imported if imported and _stands_for(imported, value) else _of_value(value)
-
-
-def _local(name: str, frame: Frame, depth: int) -> str | None:
-    """Give the origin of a local name; None for a name that is none."""
-    if name in frame.scope.locals:
-        entered = _entered(name, frame, depth)
-        if entered:
-            return entered
-    if name in frame.paths.assigned:
-        given = frame.paths.assigned[name]
-        found = {
-            "" if each.element else origin_of(each.expression, frame, depth + 1) for each in given
-        }
-        return found.pop() if len(found) == 1 else ""
-    if name in frame.arguments:
-        expression, caller = frame.arguments[name][:2]
-        return origin_of(expression, caller, depth + 1)
-    if name not in frame.scope.locals or frame.scope.held(ast.Name(name)) is not UNKNOWN:
-        return None
-    return _annotated(name, frame, depth)
-
-
-def _entered(name: str, frame: Frame, depth: int) -> str:
-    """Give what an import inside or a `with ... as` lets a name stand for."""
-    for node in ast.walk(frame.tree):
+def _entered(tree: Tree) -> dict[str, str | ast.expr]:
+    """Give what imports inside and `with ... as` let names stand for."""
+    found: dict[str, str | ast.expr] = {}
+    for node in ast.walk(tree):
         match node:
             case ast.withitem(context_expr=made, optional_vars=ast.Name(id=target)):
-                if target == name:
-                    return origin_of(made, frame, depth + 1)
+                found.setdefault(target, made)
             case ast.Import() | ast.ImportFrom():
-                found = imported_names(node).get(name)
-                if found:
-                    return found
-    return ""
-
-
-def _annotated(name: str, frame: Frame, depth: int) -> str:
-    arguments = frame.tree.args
-    for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if parameter.arg == name and parameter.annotation is not None:
-            made = origin_of(parameter.annotation, frame, depth + 1)
-            return f"{made}()" if made else ""
-    return ""
+                found = {**imported_names(node), **found}
+    return found
 
 
 def _of_value(value: Any) -> str:
@@ -184,14 +213,22 @@ def _imports(function: FunctionType) -> dict[str, str]:
     if written(function) is not None:
         kept = function.__globals__.get(ORIGINS)
         return kept if isinstance(kept, dict) else {}
-    return _read_imports(function.__code__.co_filename)
+    file = function.__code__.co_filename
+    lines = linecache.getlines(file)
+    before, found = _of_files.get(file, (None, {}))
+    if before is not lines:
+        # A text that has changed is another list.
+        found = _read_imports("".join(lines))
+        if len(_of_files) >= MOST_FILES:
+            _of_files.clear()
+        _of_files[file] = (lines, found)
+    return found
 
 
-@lru_cache(256)
-def _read_imports(file: str) -> dict[str, str]:
+def _read_imports(text: str) -> dict[str, str]:
     try:
-        tree = made_alone(lambda: ast.parse("".join(linecache.getlines(file))))
-    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):
+        tree = parsed(text)
+    except SyntaxError:
         return {}
     found: dict[str, str] = {}
     waiting: list[Any] = list(tree.body)

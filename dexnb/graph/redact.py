@@ -12,9 +12,12 @@ from typing import Any
 LONGEST = 160
 HIDDEN = "<hidden>"
 
-_SECRET_WORDS = re.compile(
-    r"(?i)passw|secret|token|credential|api_?key|private_?key|authoriz|bearer|cookie|session_?id"
+CREDENTIAL_WORDS = (
+    r"passw|secret|token|credential|api_?key|private_?key|authoriz|bearer|cookie|session_?id"
 )
+"""What names of credentials have in them, in letters of either case; a pattern."""
+
+_SECRET_WORDS = re.compile(CREDENTIAL_WORDS, re.IGNORECASE)
 _SECRET_FORMS = re.compile(
     r"^(?:sk-|pk_|rk_|gh[opsu]_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|ya29\.|eyJ|hf_|"
     r"npm_|-----BEGIN)|://[^/\s:@]+:[^/\s@]+@"
@@ -56,10 +59,16 @@ class _Hide(ast.NodeTransformer):
         return node
 
 
-def code_text(expression: ast.AST, limit: int = LONGEST) -> str:
-    """Write an expression on one line of at most `limit` characters."""
+def code_text(expression: ast.AST, limit: int = LONGEST, *, about: str = "") -> str:
+    """Write an expression on one line of at most `limit` characters.
+
+    Args:
+        expression: It, or a pattern of a match.
+        limit: How long it may be.
+        about: Code that it belongs to; where that speaks of credentials, every literal is hidden.
+    """
     text = ast.unparse(expression)
-    every = names_secret(text)
+    every = names_secret(text) or names_secret(about)
     if every or '"' in text or "'" in text:
         text = ast.unparse(_Hide(every=every).visit(deepcopy(expression)))
     text = " ".join(text.split())

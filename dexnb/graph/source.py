@@ -10,17 +10,19 @@ import ast
 import inspect
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from types import CodeType, FunctionType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 MadeT = TypeVar("MadeT")
 Tree = ast.FunctionDef | ast.AsyncFunctionDef
 MOST_TREES = 1000
 """Trees that are kept: what a code object was made from never changes."""
 
+TOO_DEEP = "it is nested too deeply to be read: split it"
 TRIES = 5
 STILL = "__dexnb_still__"
 """The attribute of a function that was made from text and cannot run; holds its `Written`."""
@@ -107,16 +109,38 @@ def _read(function: FunctionType) -> Tree | None:
         return None
 
 
+@overload
+def parsed(text: str, mode: Literal["exec"] = "exec") -> ast.Module: ...
+@overload
+def parsed(text: str, mode: Literal["eval"]) -> ast.Expression: ...
+def parsed(text: str, mode: Literal["exec", "eval"] = "exec") -> ast.Module | ast.Expression:
+    """Give the tree of a text: of a module, or with `eval` of an expression.
+
+    Raises:
+        SyntaxError: It is no Python, or nested too deeply.
+    """
+    try:
+        made: Any = made_alone(lambda: ast.parse(text, mode=mode))
+    except (ValueError, SystemError) as error:
+        raise SyntaxError(str(error)) from error
+    except (RecursionError, MemoryError) as error:
+        raise SyntaxError(TOO_DEEP) from error
+    tree: ast.Module | ast.Expression = made
+    return tree
+
+
 def made_alone(make: Callable[[], MadeT]) -> MadeT:
     """Make a tree while no other thread makes one.
 
-    Python 3.11 mixes up trees that are made in two threads, and says so by a SystemError.
+    Python 3.11 mixes up trees that are made in two threads, and says so by a SystemError. What it
+    has to say of strange escapes in a text is nobody's business here.
 
     Raises:
         SystemError: It was mixed up each time.
     """
     for _ in range(TRIES):
-        with suppress(SystemError), _lock:
+        with suppress(SystemError), _lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             return make()
     raise SystemError("other threads make trees all the time")
 

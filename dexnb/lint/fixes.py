@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 
+from dexnb.graph.source import parsed
 from dexnb.model.finding import Edit, Finding, Place
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -73,7 +73,7 @@ def _holds(text: str, edits: list[Edit]) -> bool:
         if (other.line, other.column) < (one.end_line, one.end_column) or one == other:
             return False
     try:
-        ast.parse(edited(text, edits))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        parsed(edited(text, edits))
+    except SyntaxError:
         return False
     return True

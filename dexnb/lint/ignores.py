@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from dexnb.graph.source import parsed
+
 _MEANT = re.compile(r"\s*dexnb:\s*(?P<said>ignore.*)", re.IGNORECASE | re.DOTALL)
 _SAID = re.compile(r"ignore(?:\[(?P<names>[^\[\]]*[^\[\],\s][^\[\]]*)\](?:\s.*)?)?", re.DOTALL)
 ALL = "*"
@@ -88,7 +90,7 @@ def _names(match: re.Match[str]) -> frozenset[str]:
 
 def _comments(text: str) -> Iterator[tuple[int, int, str, bool]]:
     """Give each comment with its line, its column, and whether it stands alone."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT:
@@ -101,8 +103,8 @@ def _comments(text: str) -> Iterator[tuple[int, int, str, bool]]:
 def _statements(text: str, found: Ignores) -> int:
     """Note which lines belong together; give the first line of code behind the docstring."""
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+        tree = parsed(text)
+    except SyntaxError:
         return 1
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt | ast.ExceptHandler):
@@ -110,7 +112,7 @@ def _statements(text: str, found: Ignores) -> int:
     body = list(tree.body)
     if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         del body[0]
-    return body[0].lineno if body else len(text.splitlines()) + 2
+    return body[0].lineno if body else text.count("\n") + 3
 
 
 def _note(node: ast.stmt | ast.ExceptHandler, found: Ignores) -> None:

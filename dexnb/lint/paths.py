@@ -12,7 +12,8 @@ from dexnb.graph.still.reading import SourceReader
 from dexnb.graph.still.unit import Unit
 from dexnb.lint.facts.step import FlowSubject
 from dexnb.lint.ignores import read_ignores
-from dexnb.lint.registry import NOT_PARSED, known_names
+from dexnb.lint.notices import NOT_PARSED, UNKNOWN_IGNORE
+from dexnb.lint.registry import known_names
 from dexnb.lint.rules.hidden_definition import hidden_definition
 from dexnb.lint.rules.invalid_definition import invalid_definition
 from dexnb.lint.runner import ask, in_order
@@ -45,7 +46,8 @@ def lint_paths(
 ) -> LintReport:
     """Give what the rules say about files, notebooks and all of those in folders.
 
-    A file or cell that cannot be read is a finding, `DX900`, and the rest goes on.
+    A file or cell that cannot be read is a finding, `DX900`; a Step that is too much to be read, or
+    that a rule fails on, is `DX902`; the rest goes on.
 
     Args:
         paths: Files and folders; hidden folders and those of installed packages are left out.
@@ -54,15 +56,7 @@ def lint_paths(
     told = settings or LintSettings()
     reader = SourceReader()
     files = tuple(dict.fromkeys(str(file) for path in paths for file in files_of(Path(path))))
-    findings: list[Finding] = []
-    flows: list[str] = []
-    problems: list[SourceProblem] = []
-    for file in files:
-        reading = reader.read(file)
-        findings += lint_reading(reading, told)
-        flows += [flow.registered.flow_type for flow in reading.flows]
-        problems += [each for each in reading.problems if each.kind == "skipped"]
-    return LintReport(tuple(in_order(findings)), files, tuple(flows), tuple(problems))
+    return _report(((file, reader.read(file)) for file in files), told)
 
 
 def lint_text(text: str, *, path: str, settings: LintSettings | None = None) -> LintReport:
@@ -74,10 +68,21 @@ def lint_text(text: str, *, path: str, settings: LintSettings | None = None) -> 
         settings: What the linter is told; defaults without it.
     """
     reading = SourceReader().read_text(text, path)
-    problems = tuple(each for each in reading.problems if each.kind != "not-parsed")
-    flows = tuple(flow.registered.flow_type for flow in reading.flows)
-    findings = in_order(lint_reading(reading, settings or LintSettings()))
-    return LintReport(tuple(findings), (path,), flows, problems)
+    return _report([(path, reading)], settings or LintSettings())
+
+
+def _report(readings: Iterable[tuple[str, SourceReading]], settings: LintSettings) -> LintReport:
+    """Report files, each by its name with what was read of it."""
+    files: list[str] = []
+    findings: list[Finding] = []
+    flows: list[str] = []
+    problems: list[SourceProblem] = []
+    for file, reading in readings:
+        files.append(file)
+        findings += lint_reading(reading, settings)
+        flows += [flow.registered.flow_type for flow in reading.flows]
+        problems += [each for each in reading.problems if each.kind == "skipped"]
+    return LintReport(tuple(in_order(findings)), tuple(files), tuple(flows), tuple(problems))
 
 
 def lint_reading(reading: SourceReading, settings: LintSettings) -> list[Finding]:
@@ -131,24 +136,24 @@ def _fails(problem: SourceProblem) -> bool:
 
 
 def _not_parsed(message: str, place: Place) -> Finding:
-    code, name = NOT_PARSED
-    return Finding(code, name, "error", message, "correct it: nothing of it is judged", place)
+    hint = "correct it: nothing of it is judged"
+    return Finding(NOT_PARSED.code, NOT_PARSED.name, NOT_PARSED.severity, message, hint, place)
 
 
 def _unknown(unit: Unit) -> Iterator[Finding]:
     """Report what an ignore comment says in vain: what it names is no rule, or it is mistyped."""
-    code, name = NOT_PARSED
+    code, name, severity = UNKNOWN_IGNORE.code, UNKNOWN_IGNORE.name, UNKNOWN_IGNORE.severity
     ignores = read_ignores(unit.text)
     for line, column, given in ignores.named:
         if given not in known_names():
             place = Place(unit.path, unit.cell, line, column, line, column)
             message = f"this comment ignores {given!r}, which is no rule"
-            yield Finding(code, name, "warning", message, "name a rule's code or name", place)
+            yield Finding(code, name, severity, message, "name a rule's code or name", place)
     for line, column, said in ignores.mistyped:
         place = Place(unit.path, unit.cell, line, column, line, column)
         message = f"this comment silences nothing: {said!r} names no rule"
         hint = "write `# dexnb: ignore[DX104]`, or `# dexnb: ignore` alone for all rules"
-        yield Finding(code, name, "warning", message, hint, place)
+        yield Finding(code, name, severity, message, hint, place)
 
 
 def _is_said(finding: Finding, own: dict[tuple[str, str], str]) -> bool:

@@ -8,9 +8,8 @@ from importlib import import_module
 
 from dexnb.errors import DefinitionError
 from dexnb.lint import rules as folder
+from dexnb.lint.notices import NOTICES, Notice
 from dexnb.lint.rule import Rule
-
-NOT_PARSED = ("DX900", "not-parsed")
 
 
 @cache
@@ -26,7 +25,7 @@ def rules() -> tuple[Rule, ...]:
 
 
 def explain(code: str) -> str:
-    """Give the page of a rule.
+    """Give the page of a rule, or of what else a finding can say.
 
     Args:
         code: Its code or its name.
@@ -34,14 +33,17 @@ def explain(code: str) -> str:
     Raises:
         DefinitionError: There is no such rule.
     """
-    for rule in rules():
-        if code in (rule.code, rule.name):
-            return f"{rule.code} {rule.name}\n\n{rule.page}"
-    known = ", ".join(f"{rule.code} {rule.name}" for rule in rules())
+    for each in _told():
+        if code in (each.code, each.name):
+            return f"{each.code} {each.name}\n\n{each.page}"
+    known = ", ".join(f"{each.code} {each.name}" for each in _told())
     raise DefinitionError(f"there is no rule {code!r}: give one of {known}")
 
 
 def known_names() -> frozenset[str]:
     """Give the codes and names of all rules, with those of what no rule reports."""
-    own = (name for rule in rules() for name in (rule.code, rule.name))
-    return frozenset((*own, *NOT_PARSED))
+    return frozenset(name for each in _told() for name in (each.code, each.name))
+
+
+def _told() -> tuple[Rule | Notice, ...]:
+    return (*rules(), *NOTICES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from dexnb.flow.flow import Flow
@@ -12,10 +13,20 @@ from dexnb.graph.source import plain_function
 from dexnb.lint.facts.problems import problem_of
 from dexnb.lint.facts.step import FlowSubject, StepSubject
 from dexnb.lint.facts.walk import TooMuch
-from dexnb.lint.registry import NOT_PARSED, rules
+from dexnb.lint.notices import NOT_JUDGED
+from dexnb.lint.registry import rules
 from dexnb.lint.rule import Rule
 from dexnb.lint.settings import LintSettings
 from dexnb.model.finding import Finding, Place
+
+RAISES_FAULTS = False
+"""Whether a rule's own fault is raised, as tests want it, instead of becoming a finding."""
+
+Failures = dict[FlowSubject | StepSubject, list[str]]
+"""Why something is not judged, or not by every rule."""
+
+_TOO_MUCH = "it is nested too deeply, or calls too much"
+_SPLIT = "split it into Steps, or what is nested into parts"
 
 
 def lint_flow(
@@ -43,42 +54,62 @@ def lint_flow(
 def ask(subject: FlowSubject) -> Iterator[Finding]:
     """Ask every rule that is to be asked about a Flow and its Steps.
 
-    What is nested too deeply, or is too much to be read, is not judged and gets a finding instead.
+    What is nested too deeply, or is too much to be read, is not judged and gets a finding instead,
+    which also names the rules that failed.
     """
-    steps = [step for step in subject.steps if _can_be_read(step)]
-    yield from (_too_much(step) for step in subject.steps if step not in steps)
+    failures: Failures = {}
+    steps = [step for step in subject.steps if _can_be_read(step, failures)]
     for rule in rules():
         if subject.settings.asks(rule.code, rule.name):
             asked = (subject,) if rule.of == "flow" else steps
             for each in asked:
-                yield from _said(rule, each)
+                yield from _said(rule, each, failures)
+    for each, reasons in failures.items():
+        if reasons:
+            yield _not_judged(each, reasons)
 
 
-def _can_be_read(step: StepSubject) -> bool:
+def _can_be_read(step: StepSubject, failures: Failures) -> bool:
+    with _told("reading it", failures.setdefault(step, [])):
+        for method in step.methods:
+            method.polls  # noqa: B018 - read here once, and kept for all rules
+    return not failures[step]
+
+
+def _said(rule: Rule, subject: FlowSubject | StepSubject, failures: Failures) -> list[Finding]:
+    found: list[Finding] = []
+    with _told(rule.name, failures.setdefault(subject, [])):
+        found += rule.findings(subject)
+    return found
+
+
+@contextmanager
+def _told(doing: str, reasons: list[str]) -> Iterator[None]:
+    """Note what is too much, and a fault of the linter's own, instead of ending the whole lint."""
     try:
-        return all(method.polls is not None for method in step.methods)
+        yield
     except (RecursionError, TooMuch):
-        return False
+        reasons.append(_TOO_MUCH)
+    except Exception as error:
+        if RAISES_FAULTS:
+            raise
+        # Not its text, which may quote what the code says.
+        reasons.append(f"{doing} failed with {type(error).__name__}")
 
 
-def _said(rule: Rule, subject: FlowSubject | StepSubject) -> list[Finding]:
-    try:
-        return list(rule.findings(subject))
-    except (RecursionError, TooMuch):
-        return [_too_much(subject)]
-
-
-def _too_much(subject: FlowSubject | StepSubject) -> Finding:
+def _not_judged(subject: FlowSubject | StepSubject, reasons: list[str]) -> Finding:
     flow = subject if isinstance(subject, FlowSubject) else subject.of
     owner: Any = flow.flow.flow if isinstance(subject, FlowSubject) else subject.step.step
     function = plain_function(getattr(owner, "execute", None) or owner.get_steps)
-    code, name = NOT_PARSED
+    too_much = _TOO_MUCH in reasons
+    told = "; ".join(dict.fromkeys(reasons))
+    hint = _SPLIT if too_much else "report this fault of the linter; all other rules have judged it"
     return Finding(
-        code,
-        name,
-        "error",
-        f"{type(owner).__name__} is nested too deeply, or calls too much, to be judged",
-        "split it into Steps, or what is nested into parts",
+        NOT_JUDGED.code,
+        NOT_JUDGED.name,
+        NOT_JUDGED.severity if too_much else "warning",
+        f"{type(owner).__name__} is not judged, or not by every rule: {told}",
+        hint,
         Place() if function is None else place_of(function),
         flow.flow.flow_type,
     )

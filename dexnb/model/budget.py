@@ -62,18 +62,18 @@ class Window:
         """Say what breaks the rule and which value to change to what; empty where it holds."""
         if self.holds:
             return ""
-        smallest = _plain(self.smallest_heartbeat_timeout)
+        smallest = exact_seconds(self.smallest_heartbeat_timeout)
         sum_ = self._sum()
         if self.longest_interval <= GRAIN:
             return (
                 f"no interval fits: heartbeat_timeout {sum_} leaves nothing; "
                 f"raise heartbeat_timeout to at least {smallest}"
             )
-        longest = _plain(self.longest_interval)
-        text = f"interval {_plain(self.interval)} is over {longest} = {sum_}; "
+        longest = exact_seconds(self.longest_interval)
+        text = f"interval {exact_seconds(self.interval)} is over {longest} = {sum_}; "
         text += f"lower it to {longest}, or raise heartbeat_timeout to at least {smallest}"
         if self.longest_call_timeout > GRAIN:
-            text += f", or lower the call timeout to {_plain(self.longest_call_timeout)}"
+            text += f", or lower the call timeout to {exact_seconds(self.longest_call_timeout)}"
         return text
 
     def _sum(self) -> str:
@@ -138,7 +138,8 @@ class Budget:
         }
 
 
-def _plain(seconds: float) -> str:
+def exact_seconds(seconds: float) -> str:
+    """Write a duration as a bound is given: in seconds, to the microsecond."""
     return f"{round(seconds, 6):g} s"
 
 

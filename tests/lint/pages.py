@@ -6,10 +6,13 @@ import re
 import textwrap
 
 from dexnb.lint import Rule, rules
+from dexnb.lint.notices import NOTICES, Notice
 from tests.house.tree import ROOT
 
 PAGE = ROOT / "docs/lint.md"
 SECTIONS = ("What", "Why", "Instead")
+TOLD: tuple[Rule | Notice, ...] = (*rules(), *NOTICES)
+"""What findings can say."""
 
 HEAD = """\
 # Rules of the linter
@@ -20,8 +23,7 @@ A finding of a rule may also say that it cannot be told: the code hides what the
 A comment silences rules on its line, or on the first line of its statement:
 `# dexnb: ignore[DX104]`, `# dexnb: ignore[unbounded-call]`, or `# dexnb: ignore` for all of them.
 On a line of its own before the first statement it is for the whole file or cell.
-A file, a cell or a Step that cannot be read is DX900 not-parsed, and so is a comment that names
-no rule.
+The last three are no rules: they say what could not be judged.
 
 | code | name | severity | what it finds |
 |---|---|---|---|
@@ -32,23 +34,23 @@ def page() -> str:
     """Give the whole page."""
     table = "".join(
         f"| [{rule.code}](#{_anchor(rule)}) | `{rule.name}` | {rule.severity} | {rule.summary} |\n"
-        for rule in rules()
+        for rule in TOLD
     )
-    return HEAD + table + "".join(_section(rule) for rule in rules())
+    return HEAD + table + "".join(map(_section, TOLD))
 
 
-def sections_of(rule: Rule) -> dict[str, str]:
+def sections_of(rule: Rule | Notice) -> dict[str, str]:
     """Give the sections of a rule's docstring by their titles."""
     parts = re.split(r"^(\w+):\n", rule.page, flags=re.MULTILINE)[1:]
     titles, texts = parts[::2], parts[1::2]
     return {title: textwrap.dedent(text) for title, text in zip(titles, texts, strict=True)}
 
 
-def _anchor(rule: Rule) -> str:
+def _anchor(rule: Rule | Notice) -> str:
     return f"{rule.code} {rule.name}".lower().replace(" ", "-")
 
 
-def _section(rule: Rule) -> str:
+def _section(rule: Rule | Notice) -> str:
     texts = (f"\n**{title}.** {_text(text)}" for title, text in sections_of(rule).items())
     return f"\n## {rule.code} {rule.name}\n\n{rule.summary}\n" + "".join(texts)
 

@@ -6,6 +6,7 @@ import pytest
 
 from dexnb.graph import read_source
 from dexnb.lint import LintSettings
+from dexnb.lint.ignores import read_ignores
 from dexnb.lint.paths import lint_reading
 from tests.lint.marks import Marks, shown
 
@@ -105,10 +106,10 @@ def test_a_mistyped_comment_silences_nothing_and_is_reported(said: str, place: s
     """What was meant for one rule is not taken for all of them."""
     text = FLOW.format(**{**PLACES, place: f"# dexnb: {said}"})
     findings = lint_reading(read_source(text), LintSettings())
-    mistyped = [each for each in findings if each.code == "DX900"]
+    mistyped = [each for each in findings if each.code == "DX901"]
     assert [each.place.line for each in mistyped] == [2 if place == "top" else CALL]
     assert repr(said) in mistyped[0].message
-    assert shown(each for each in findings if each.code != "DX900") == sorted(ALL)
+    assert shown(each for each in findings if each.code != "DX901") == sorted(ALL)
 
 
 def test_a_text_that_looks_like_a_comment_silences_nothing() -> None:
@@ -128,7 +129,17 @@ def test_a_name_that_is_no_rule_is_reported() -> None:
     """A misspelt code would silence nothing, and nobody would know."""
     text = FLOW.format(**{**PLACES, "top": "# dexnb: ignore[DX999]"})
     said = lint_reading(read_source(text), LintSettings())
-    unknown = [each for each in said if each.code == "DX900"]
+    unknown = [each for each in said if each.code == "DX901"]
     assert [each.place.line for each in unknown] == [2]
     assert "'DX999'" in unknown[0].message
     assert len(said) == len(ALL) + 1
+
+
+@pytest.mark.parametrize("end", ["\f", "\x1c", "\u2028", "\x85"])
+def test_only_pythons_own_line_ends_count(end: str) -> None:
+    """A form feed or a Unicode separator ends no line, so that what is behind is not alone."""
+    head = f'"""{end}\n\nA Flow."""'
+    text = FLOW.format(**PLACES).replace('"""A Flow."""', f"{head}  # dexnb: ignore", 1)
+    said = shown(lint_reading(read_source(text), LintSettings()))
+    assert said == [(line + 2, code) for line, code in sorted(ALL)]
+    assert read_ignores(f"{head}\n# dexnb: ignore[DX103]\n").everywhere == {"DX103"}

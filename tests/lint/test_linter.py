@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from dexnb.errors import DefinitionError
-from dexnb.lint import LintSettings, explain, lint_flow, lint_paths, rules
+from dexnb.lint import LintSettings, explain, lint_flow, lint_paths, lint_text, rules
 from tests.lint.marks import DATA, SHAPES, marked, shown
 
 DROPPED = DATA / "dropped-output/bad.py"
@@ -116,8 +116,8 @@ def test_a_notebook_is_judged_cell_by_cell(tmp_path: Path) -> None:
     assert {each.code for each in lint_paths([path]).findings} == {"DX900"}
 
 
-@pytest.mark.parametrize("size", [600, 3000])
-def test_what_is_nested_too_deeply_is_reported(size: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("size", "code"), [(600, "DX902"), (3000, "DX900")])
+def test_what_is_nested_too_deeply_is_reported(size: int, code: str, tmp_path: Path) -> None:
     """Neither a traceback nor silence: one finding for it, and the rest is judged."""
     text = SWALLOWING.read_text("utf-8")
     head, tail = text.split("        try:\n            while True", 1)
@@ -125,7 +125,7 @@ def test_what_is_nested_too_deeply_is_reported(size: int, tmp_path: Path) -> Non
     (tmp_path / "deep.py").write_text(f"{head}{deep}        try:\n            while True{tail}")
     (tmp_path / "plain.py").write_text(text)
     found = lint_paths([tmp_path]).findings
-    assert [each.code for each in found if each.place.path.endswith("deep.py")] == ["DX900"]
+    assert [each.code for each in found if each.place.path.endswith("deep.py")] == [code]
     assert len(found) == 1 + len(marked(SWALLOWING))
 
 
@@ -141,3 +141,14 @@ def test_many_files_are_linted_in_a_moment(tmp_path: Path) -> None:
     assert time.process_time() - began < 5
     assert len(report.files) == 300
     assert len(report.flows) > 100
+
+
+def test_a_text_is_reported_as_the_file_that_it_becomes(tmp_path: Path) -> None:
+    """Findings, Flows and cells of other languages alike; what is a finding is no problem too."""
+    hidden = "\nclass Other(Flow[str]):\n    pass\n"
+    text = notebook(SWALLOWING.read_text("utf-8") + hidden, "%%bash\nls")
+    path = tmp_path / "flows.ipynb"
+    path.write_text(text, "utf-8")
+    report = lint_text(text, path=str(path))
+    assert report == lint_paths([path])
+    assert [each.kind for each in report.problems] == ["skipped"]

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from dexnb.graph.opaque import Opaque, opaque_class
+from dexnb.graph.source import parsed
 from dexnb.graph.still.names import Names
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class Annotations:
 
     def _quoted(self, text: str, names: Names) -> Any:
         try:
-            inner = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            inner = parsed(text.strip(), "eval").body
+        except SyntaxError:
             return Any
         return (
             Any

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dexnb.flow.flow import Flow
 from dexnb.flow.step import Step
 from dexnb.graph.opaque import Opaque, OpaqueType, opaque_class
+from dexnb.graph.redact import code_text
 from dexnb.graph.source import written
 from dexnb.graph.still.attributes import STAND_IN, Super, attribute, derives, is_stand_in
 from dexnb.graph.still.bodies import hidden_bases
@@ -205,7 +206,7 @@ class Calls:
 
     def _hidden(self, what: str, names: Names, node: Any, field: str = "") -> None:
         if self.machine.about != ("", "") and node is not None:
-            text = ast.unparse(node) if isinstance(node, ast.expr) else ""
+            text = code_text(node) if isinstance(node, ast.expr) else ""
             message = f"{what} = {text}: only running the code could tell; name a constant"
             self.machine.note("cannot-tell", message, names, node, field)
 

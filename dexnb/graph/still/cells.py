@@ -6,11 +6,10 @@ stays what it is. IPython itself is not asked: it is no part of what reads a tex
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
-from dexnb.graph.source import made_alone
+from dexnb.graph.source import parsed
 
 PYTHON_MAGICS = frozenset({"capture", "debug", "memit", "mprun", "prun", "time", "timeit"})
 """Cell magics that run what stands below them as Python, in the notebook's own names."""
@@ -44,8 +43,8 @@ def python_of(text: str) -> tuple[str, str]:
 
 def _parses(code: str) -> bool:
     try:
-        made_alone(lambda: ast.parse(code))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        parsed(code)
+    except SyntaxError:
         return False
     return True
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypedDict
 from dexnb.flow.flow import Flow
 from dexnb.flow.step import Step
 from dexnb.graph.opaque import Opaque, OpaqueType
+from dexnb.graph.redact import code_text
 from dexnb.graph.source import written
 from dexnb.graph.still.attributes import STAND_IN, derives, is_stand_in
 from dexnb.graph.still.bodies import ClassBody
@@ -83,7 +84,7 @@ class Classes:
                 found.append(value)
             elif isinstance(value, Opaque) or not known:
                 hidden = value if isinstance(value, Opaque) else Opaque()
-                body.hidden.append(Opaque(hidden.origin or ast.unparse(part)))
+                body.hidden.append(Opaque(hidden.origin or code_text(part)))
         if any(keyword.arg == "metaclass" for keyword in node.keywords):
             body.hidden.append(Opaque("metaclass"))
         return found
@@ -138,7 +139,8 @@ class Classes:
         """Say that a decorator of the text's may give another answer than the method itself."""
         method = written(function)
         for decorator in method.tree.decorator_list if method is not None else ():
-            name = ast.unparse(decorator).partition("(")[0].rpartition(".")[2]
+            made = decorator.func if isinstance(decorator, ast.Call) else decorator
+            name = made.attr if isinstance(made, ast.Attribute) else code_text(made)
             if name not in _NEUTRAL:
                 message = f"{function.__name__} is read without its decorator {name}"
                 self.machine.note("cannot-tell", message, body.names, decorator, function.__name__)

@@ -75,7 +75,7 @@ class Flows:
             if class_.get_steps is Flow.get_steps:
                 continue
             noted = self.machine.problems
-            self.machine.problems = []
+            self.machine.problems = {}
             try:
                 found = self._read(class_, module)
             except (CannotBeMade, NoAnswer):
@@ -88,7 +88,7 @@ class Flows:
             if found is not None:
                 yield found
             else:
-                noted += [each for each in problems if each not in noted]
+                noted |= problems
 
     def _read(self, class_: type[Flow[Any]], module: Module) -> FoundFlow:
         self.machine.about = (class_.__name__, "")
@@ -121,7 +121,7 @@ class Flows:
         found = SourceProblem("definition", text, place, step=step)
         if _OF_CODECS.search(text) and _has_codecs(module):
             found = replace(found, kind="cannot-tell", field=CODEC)
-        self.machine.problems.append(found)
+        self.machine.tell(found)
 
     def _bases(self, classes: list[type]) -> None:
         for each in classes:
@@ -132,13 +132,13 @@ class Flows:
                 )
                 place = place_of_class(each)
                 found = SourceProblem("cannot-tell", message, place, field="bases")
-                self.machine.problems.append(found)
+                self.machine.tell(found)
 
     @staticmethod
-    def _too_much(class_: type, problems: list[SourceProblem]) -> None:
+    def _too_much(class_: type, problems: dict[SourceProblem, None]) -> None:
         message = f"{class_.__name__} asks for more work than a definition needs: make it plainer"
         place = place_of_class(class_)
-        problems.append(SourceProblem("cannot-tell", message, place, class_.__name__))
+        problems[SourceProblem("cannot-tell", message, place, class_.__name__)] = None
 
 
 def place_of_class(class_: type) -> Place:

@@ -64,11 +64,12 @@ class Machine:
         self._bare: list[Module] = []
         self._loaded = 0
         self._following = 0
+        self._finishing = False
         self.begin()
 
     def begin(self) -> None:
         """Begin with another text."""
-        self.problems: list[SourceProblem] = []
+        self.problems: dict[SourceProblem, None] = {}
         self.about = ("", "")
         self.work = 0
         self.depth = 0
@@ -99,9 +100,11 @@ class Machine:
     ) -> None:
         """Add a problem, once."""
         flow, step = self.about
-        problem = SourceProblem(kind, message, names.unit.place(node), flow, step, field)
-        if problem not in self.problems:
-            self.problems.append(problem)
+        self.tell(SourceProblem(kind, message, names.unit.place(node), flow, step, field))
+
+    def tell(self, problem: SourceProblem) -> None:
+        """Add a problem, once."""
+        self.problems[problem] = None
 
     @staticmethod
     def truth(value: Any) -> bool | None:
@@ -179,13 +182,14 @@ class Machine:
         module = Module(found or name, package, near_path(file))
         self._near[file] = module
         around = self.problems, self.about, self.work, self.depth
-        self.problems, self.about, self.work, self.depth = [], ("", ""), 0, 0
+        self.problems, self.about, self.work, self.depth = {}, ("", ""), 0, 0
         try:
             self.follow(parse_unit(read_text(file), module.path), module)
+            if not self._following:
+                # Looked up late, when the classes of the text itself are finished already.
+                self.finish()
         except (UnreadableText, NotParsed):
             return None
-            if not self._following:
-                self.finish()
         finally:
             self.problems, self.about, self.work, self.depth = around
         return module
@@ -198,10 +202,22 @@ class Machine:
         return None
 
     def finish(self) -> None:
-        """Give classes and methods their annotations, once all names are there."""
-        bare, self._bare = self._bare, []
+        """Give classes and methods their annotations, once all names are there.
+
+        An annotation may lead to a file that is read only now: it waits for its turn.
+        """
+        if self._finishing:
+            return
+        self._finishing = True
+        try:
+            while self._bare:
+                self._finish(self._bare.pop(0))
+        finally:
+            self._finishing = False
+
+    def _finish(self, module: Module) -> None:
         self.work = 0
-        for class_ in (each for module in bare for each in module.classes):
+        for class_ in module.classes:
             try:
                 self.classes.annotate(class_)
             except (Exhausted, RecursionError):

@@ -113,7 +113,7 @@ class SourceReader:
         for cell in cells:
             if cell.skipped:
                 place = Place(path, cell.id, 1)
-                self._machine.problems.append(SourceProblem("skipped", cell.skipped, place))
+                self._machine.tell(SourceProblem("skipped", cell.skipped, place))
                 continue
             try:
                 yield parse_unit(cell.code, path, cell.id, cell.text)
@@ -122,7 +122,7 @@ class SourceReader:
 
     def _not_parsed(self, error: NotParsed, place: Place) -> None:
         message = f"cannot be read as Python: {error}"
-        self._machine.problems.append(SourceProblem("not-parsed", message, place))
+        self._machine.tell(SourceProblem("not-parsed", message, place))
 
     @staticmethod
     def _unreadable(path: str, message: str) -> SourceReading:

@@ -187,7 +187,7 @@ class Statements:
     def _if(
         self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], names: Names
     ) -> str:
-        truth = _static(test)
+        truth = _static(test, names)
         if truth is None:
             truth = self.machine.truth(self.machine.value(test, names))
         if truth is not None:
@@ -287,13 +287,18 @@ def _holds_more(value: Any) -> bool:
     return any(type(each) in (list, dict, set, tuple) for each in held)
 
 
-def _static(test: ast.expr) -> bool | None:
+def _static(test: ast.expr, names: Names) -> bool | None:
     """Tell a condition that has the same answer in every reading."""
     match test:
         case ast.Name(id=name) | ast.Attribute(attr=name) if name == _TYPE_CHECKING:
             # What only type checkers import, annotations name.
             return True
-        case ast.Compare(left=ast.Name(id="__name__")):
-            return False
+        case ast.Compare(
+            left=ast.Name(id="__name__"),
+            ops=[ast.Eq() | ast.NotEq() as sign],
+            comparators=[ast.Constant(value="__main__")],
+        ):
+            # A cell is run; a file is read as it is imported.
+            return isinstance(sign, ast.Eq) == bool(names.unit.cell)
         case _:
             return None

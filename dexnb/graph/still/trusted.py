@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
-from functools import cache
+from functools import lru_cache
 from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any, Final
@@ -80,7 +80,10 @@ _METHODS: Final[dict[type, frozenset[str]]] = {
 }
 
 
-@cache
+_MOST_KEPT: Final = 500
+"""Names that are kept; a text may make up as many below the allowed ones as it likes."""
+
+
 def trusted_module(name: str) -> ModuleType | None:
     """Give a module of the allow-list; None for any other, or where it is not installed."""
     if name == _DEX:
@@ -88,6 +91,11 @@ def trusted_module(name: str) -> ModuleType | None:
     known = name in _STANDARD or name == "dexnb" or _is_dexnb(name)
     if not known and name.rpartition(".")[0] not in _WITH_PARTS:
         return None
+    return _imported(name)
+
+
+@lru_cache(_MOST_KEPT)
+def _imported(name: str) -> ModuleType | None:
     try:
         return import_module(name)
     except ImportError:

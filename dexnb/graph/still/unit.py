@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
 from dexnb.graph.place import characters
-from dexnb.graph.source import Tree, made_alone
+from dexnb.graph.source import TOO_DEEP, Tree, made_alone
 from dexnb.model.finding import Place
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -86,25 +85,22 @@ def parse_unit(text: str, path: str = "", cell: str = "", lines: str | None = No
     except ValueError as error:
         raise NotParsed(str(error)) from error
     except (RecursionError, MemoryError) as error:
-        raise NotParsed("it is nested too deeply to be read: split it") from error
+        raise NotParsed(TOO_DEEP) from error
     shown = text if lines is None else lines
     return Unit(path, cell, text, tuple(shown.split("\n")), tree, codes)
 
 
 def _parse(text: str, path: str) -> tuple[ast.Module, dict[tuple[int, str], CodeType]]:
-    with warnings.catch_warnings():
-        # What Python has to say of strange escapes in a text is nobody's business here.
-        warnings.simplefilter("ignore")
-        tree = ast.parse(text)
-        functions = [node for node in definitions(tree.body) if isinstance(node, Tree)]
+    tree = ast.parse(text)
+    functions = [node for node in definitions(tree.body) if isinstance(node, Tree)]
+    for function in functions:
+        function.body.insert(0, _guard(function))
+    try:
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        code = compile(tree, path or "<text>", "exec", flags=flags, dont_inherit=True)
+    finally:
         for function in functions:
-            function.body.insert(0, _guard(function))
-        try:
-            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-            code = compile(tree, path or "<text>", "exec", flags=flags, dont_inherit=True)
-        finally:
-            for function in functions:
-                del function.body[0]
+            del function.body[0]
     return tree, {(each.co_firstlineno, each.co_name): each for each in _codes(code)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dexnb.lint.facts.making import is_making
 from dexnb.lint.facts.origin import last_of, top_of
-from dexnb.lint.facts.wording import words
+from dexnb.lint.facts.words import words
 
 _PACKAGES = words("""
     MySQLdb boto3 botocore cx_Oracle docker ftplib googleapiclient imaplib kubernetes ldap3

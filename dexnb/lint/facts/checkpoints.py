@@ -27,12 +27,12 @@ class Kept:
     Args:
         spot: It.
         value: What it keeps.
-        says: What a value that is always the same is, as text; empty for any other.
+        same: What tells a value that is always the same from others; empty for any other.
     """
 
     spot: CallSpot
     value: ast.expr
-    says: str
+    same: str
 
 
 def kept_by(method: MethodFacts) -> Iterator[Kept]:
@@ -59,7 +59,7 @@ def hands_on(method: MethodFacts) -> bool:
 
 
 def _same(value: ast.expr, frame: Frame) -> str:
-    """Write a value that is the same in every round: a literal, a constant or an Enum's member."""
+    """Tell a value that is the same in every round: a literal, a constant or an Enum's member."""
     found = {_constant(leaf) for leaf in Alternatives().of(value, frame)}
     return next(iter(found)) if len(found) == 1 else ""
 
@@ -67,7 +67,7 @@ def _same(value: ast.expr, frame: Frame) -> str:
 def _constant(leaf: Leaf) -> str:
     match leaf.expression:
         case ast.JoinedStr(values=parts) if all(isinstance(part, ast.Constant) for part in parts):
-            return ast.unparse(leaf.expression)
+            return ast.dump(leaf.expression)
         case ast.Constant(value=value) if value is not None:
             return _plain(value)
         case ast.Name(id=name) if name not in leaf.frame.scope.locals:

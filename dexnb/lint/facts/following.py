@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import sysconfig
-from functools import lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -17,15 +16,23 @@ from dexnb.lint.facts.nodes import nodes_of
 from dexnb.lint.facts.origin import last_of, origin_of
 
 _INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
-MOST_KEPT = 4096
-"""Helpers that are kept: many questions lead by the same call."""
-
 _KEPT = "_dexnb_reading"
 _THREADS = {"to_thread": 0, "run_sync": 0, "run_in_executor": 1}
 
 
 def threaded(call: ast.Call, frame: Frame) -> ast.Call | None:
-    """Give the call that a thread is to make: of `asyncio.to_thread(f, x)` that is `f(x)`."""
+    """Give the call that a thread is to make: of `asyncio.to_thread(f, x)` that is `f(x)`.
+
+    It is the same one each time, so that what is found out about it is found.
+    """
+    key = ("thread", call)
+    if key not in frame.kept:
+        frame.kept[key] = _threaded(call, frame)
+    made: ast.Call | None = frame.kept[key]
+    return made
+
+
+def _threaded(call: ast.Call, frame: Frame) -> ast.Call | None:
     at = _THREADS.get(last_of(dotted_name(call.func)), -1)
     if at < 0 or len(call.args) <= at:
         return None
@@ -36,6 +43,8 @@ def threaded(call: ast.Call, frame: Frame) -> ast.Call | None:
     arguments = call.args[at + 1 :]
     keywords = call.keywords
     if isinstance(function, ast.Call) and last_of(origin_of(function.func, frame)) == "partial":
+        if not function.args:
+            return None
         arguments = [*function.args[1:], *arguments]
         keywords = [*function.keywords, *keywords]
         function = function.args[0]
@@ -53,9 +62,16 @@ def dotted_name(expression: ast.expr) -> str:
             return ""
 
 
-@lru_cache(MOST_KEPT)
 def follow(call: ast.Call, frame: Frame) -> Frame | None:
     """Give the frame of a called helper, or None where it cannot or need not be read."""
+    key = ("helper", call)
+    if key not in frame.kept:
+        frame.kept[key] = _follow(call, frame)
+    helper: Frame | None = frame.kept[key]
+    return helper
+
+
+def _follow(call: ast.Call, frame: Frame) -> Frame | None:
     if isinstance(call, Reading):
         return _method(call, "", frame) if frame.depth < DEEPEST else None
     helper = frame.follow(call)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from dexnb.graph.amounts import amount_of
 from dexnb.graph.frames import Frame
+from dexnb.graph.source import parsed
 from dexnb.lint.facts.bindings import Binding, bindings_of
 from dexnb.lint.facts.growing import Growing, Value
 from dexnb.lint.facts.limits import Limits, pause_given
@@ -134,7 +135,7 @@ class _Rounds:
         if name in frame.arguments:
             expression, caller = frame.arguments[name][:2]
             return self._values.of(expression, caller, {})
-        return Value(amount_of(frame.scope.look(ast.parse(name, mode="eval").body)))
+        return Value(amount_of(frame.scope.look(parsed(name, "eval").body)))
 
 
 def _counter(poll: Poll, values: Growing) -> Counter | None:

@@ -15,7 +15,7 @@ from dexnb.lint.facts.following import is_hidden
 from dexnb.lint.facts.making import is_making
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
 from dexnb.lint.facts.spots import CallKind
-from dexnb.lint.facts.wording import words
+from dexnb.lint.facts.words import words
 
 PAUSES = frozenset(
     {

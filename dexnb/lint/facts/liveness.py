@@ -12,11 +12,9 @@ from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.origin import top_of
 from dexnb.lint.facts.polls import Poll
-from dexnb.lint.facts.spots import CallKind, CallSpot
+from dexnb.lint.facts.spots import SHOWS, CallKind, CallSpot
 
 Liveness = Literal["always", "sometimes", "never", "cannot tell"]
-
-_SHOWS = (CallKind.BEAT, CallKind.WRITE)
 
 
 def liveness_of(method: MethodFacts, poll: Poll) -> Liveness:
@@ -24,7 +22,7 @@ def liveness_of(method: MethodFacts, poll: Poll) -> Liveness:
 
     A beat of another task counts; what happens after an error does not.
     """
-    shows = list(method.calls(*_SHOWS))
+    shows = list(method.calls(*SHOWS))
     if any(each.kind == "task" for spot in shows for each in spot.around):
         return "always"
     inside = [spot for spot in shows if poll.loop.holds(spot)]

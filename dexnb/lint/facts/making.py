@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dexnb.lint.facts.origin import last_of
-from dexnb.lint.facts.wording import words
+from dexnb.lint.facts.words import words
 
 _VERBS = words("""
     Check Count Describe Exists Fetch Find Get Has Head Inquire Is List Lookup Peek Poll Query

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 from dexnb.flow.options import RetryPolicy, StepOptions
+from dexnb.graph.alternatives import Alternatives
 from dexnb.graph.frames import Frame, argument
 from dexnb.lint.facts.step import StepSubject
 
@@ -56,6 +57,24 @@ def place_of_options(step: StepSubject, *names: str) -> tuple[ast.AST, Frame] | 
             return call, frame
     method = step.options or (None if step.execute is None else step.execute.frame)
     return None if method is None else (method.tree, method)
+
+
+def place_in_policy(step: StepSubject, policy: str, name: str) -> tuple[ast.AST, Frame] | None:
+    """Give where a Step sets an option of one of its retry policies.
+
+    Where the policy comes from elsewhere that is where the Step is given it.
+    """
+    for given in options_in(step.option_calls()):
+        if given.name == policy:
+            leaves = list(Alternatives().of(given.value, given.frame))
+            made = [
+                (leaf.expression, leaf.frame)
+                for leaf in leaves
+                if isinstance(leaf.expression, ast.Call)
+            ]
+            own = [each for each in options_in(iter(made)) if each.name == name]
+            return (own[0].value, own[0].frame) if own else (given.value, given.frame)
+    return place_of_options(step, name)
 
 
 def is_hidden(step: StepSubject, *names: str) -> bool:

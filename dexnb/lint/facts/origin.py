@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 
 from dexnb.graph.frames import Frame
 from dexnb.graph.origin import DEEPEST
 from dexnb.graph.origin import origin_of as read_origin
 from dexnb.lint.facts.bindings import bindings_of
 
-MOST_KEPT = 4096
-"""Names that are kept: many questions ask for the same."""
 
-
-@lru_cache(MOST_KEPT)
 def origin_of(expression: ast.expr, frame: Frame, depth: int = 0) -> str:
     """Give the dotted name of what an expression stands for, or an empty text.
 
     Of a variable that is given several things the first tells most: what follows is often a
     refresh of the same.
     """
+    key = ("origin", expression, depth)
+    if key not in frame.kept:
+        frame.kept[key] = _read(expression, frame, depth)
+    found: str = frame.kept[key]
+    return found
+
+
+def _read(expression: ast.expr, frame: Frame, depth: int) -> str:
     found = read_origin(expression, frame)
     if found or depth > DEEPEST:
         return found

@@ -9,8 +9,7 @@ from dexnb.graph.frames import Frame
 from dexnb.lint.facts.following import dotted_name
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
 from dexnb.lint.facts.spots import CallKind, CallSpot
-from dexnb.lint.facts.wording import words
-from dexnb.lint.facts.words import split
+from dexnb.lint.facts.words import split, words
 
 _PACKAGES = {
     "backoff": frozenset({"on_exception", "on_predicate", "runtime"}),
@@ -40,13 +39,18 @@ def poller_of(call: CallSpot) -> str:
     if call.kind is not CallKind.FOREIGN:
         return ""
     name = last_of(origin) or dotted_name(call.call.func)
-    if name == "wait" and f"{_WAITER}(" in f"{origin}{ast.unparse(call.call.func)}":
+    if name == "wait" and (f"{_WAITER}(" in origin or _has_waiter(call.call.func)):
         return "a waiter"
     if name in ("result", "wait") and f".{_OPERATION}" in f"{origin}.":
         return "a long running operation"
     if name.startswith(("wait_until_", "wait_for_")) and split(name) & _ENDS:
         return "a waiter"
     return ""
+
+
+def _has_waiter(callee: ast.expr) -> bool:
+    calls = (node for node in ast.walk(callee) if isinstance(node, ast.Call))
+    return any(dotted_name(each.func) == _WAITER for each in calls)
 
 
 def pollers_around(frame: Frame) -> Iterator[tuple[ast.expr, str]]:

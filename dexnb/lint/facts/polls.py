@@ -14,6 +14,7 @@ from typing import Literal
 
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import dotted
+from dexnb.lint.facts.handlers import ALL_ERRORS, caught
 from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.questions import may_ask, may_ask_alone
 from dexnb.lint.facts.rounds import is_data_loop, only_asks
@@ -216,11 +217,10 @@ def _leaves(spot: Spot, loop: LoopSpot) -> bool:
         return not any(each.kind == "loop" for each in inner)
     if isinstance(spot.node, ast.Return):
         return not any(each.kind == "call" for each in inner)
-    return not any(each.kind == "try" and _catches_all(each.node) for each in inner)
+    return not any(each.kind == "try" and _catches_all(each) for each in inner)
 
 
-def _catches_all(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Try | ast.TryStar):
+def _catches_all(around: Around) -> bool:
+    if not isinstance(around.node, ast.Try | ast.TryStar):
         return False
-    names = {dotted(handler.type) if handler.type else "" for handler in node.handlers}
-    return bool(names & {"", "Exception", "BaseException"})
+    return any(caught(each, around.frame) & ALL_ERRORS for each in around.node.handlers)

@@ -7,8 +7,7 @@ import ast
 from dexnb.lint.facts.bindings import dotted
 from dexnb.lint.facts.origin import last_of
 from dexnb.lint.facts.spots import CallKind, CallSpot
-from dexnb.lint.facts.wording import words
-from dexnb.lint.facts.words import split
+from dexnb.lint.facts.words import split, words
 
 TAKES = words("""
     accept acquire anext blpop brpop consume dequeue fetchmany fetchone get_message get_nowait

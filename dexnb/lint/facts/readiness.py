@@ -24,6 +24,9 @@ from dexnb.lint.facts.words import (
 
 Says = Literal["yes", "no", "cannot tell"]
 
+AFTER = frozenset({"retry_after", "RetryAfterError"})
+"""What asks for another attempt on purpose."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Raise:

@@ -12,7 +12,7 @@ from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.origin import last_of, origin_of
 from dexnb.lint.facts.questions import MAKES, TAKES_NEXT, method_of
 from dexnb.lint.facts.sources import Sources, bound_inside, names_in
-from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot
+from dexnb.lint.facts.spots import SHOWS, Around, CallKind, CallSpot, LoopSpot
 
 _COUNTS = frozenset({"range", "count", "repeat", "cycle"})
 
@@ -133,7 +133,7 @@ def only_asks(
             read = Sources(frames).add(base, spot.frame).calls
             if not (read & made) and not _is_inside(spot.node, made):
                 return False
-    shown = {spot.node for spot in calls if spot.kind in (CallKind.BEAT, CallKind.WRITE)}
+    shown = {spot.node for spot in calls if spot.kind in SHOWS}
     return not _collects(loop, made, shown, frames) and not _works(calls, made, frames)
 
 

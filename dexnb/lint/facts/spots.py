@@ -72,6 +72,10 @@ class CallKind(Enum):
     FOREIGN = "foreign"
 
 
+SHOWS = (CallKind.BEAT, CallKind.WRITE)
+"""What shows that the attempt lives."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CallSpot(Spot):
     """A call.

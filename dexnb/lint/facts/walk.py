@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dexnb.graph.frames import Frame
@@ -19,7 +19,6 @@ MOST_CALLS = 5_000
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _WAITS_FOR = frozenset({"gather", "wait_for", "shield", "create_task", "ensure_future", "wait"})
-_LEAVES = ast.Return | ast.Break | ast.Continue | ast.Raise
 
 
 class TooMuch(Exception):
@@ -221,8 +220,3 @@ def _names(function: ast.Name | ast.Attribute, frame: Frame) -> bool:
         return False
     callee, _ = frame.callee(function)
     return callee is frame.scope.function
-
-
-def around_of(spot: Spot, kind: str) -> Iterator[Around]:
-    """Give what a place is inside of, of one kind, innermost first."""
-    return (each for each in reversed(spot.around) if each.kind == kind)

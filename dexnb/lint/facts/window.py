@@ -10,7 +10,7 @@ from dexnb.lint.facts.limits import Limits
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.options import is_hidden
 from dexnb.lint.facts.polls import Poll
-from dexnb.lint.facts.spots import CallKind, CallSpot
+from dexnb.lint.facts.spots import SHOWS, CallSpot
 from dexnb.lint.facts.step import StepSubject
 from dexnb.model.budget import Window
 
@@ -66,8 +66,4 @@ def hides_heartbeat(step: StepSubject) -> bool:
 
 def beats_aside(method: MethodFacts) -> bool:
     """Tell whether another task beats, so that no round of a poll has to."""
-    return any(
-        each.kind == "task"
-        for spot in method.calls(CallKind.BEAT, CallKind.WRITE)
-        for each in spot.around
-    )
+    return any(each.kind == "task" for spot in method.calls(*SHOWS) for each in spot.around)

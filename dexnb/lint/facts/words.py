@@ -6,10 +6,15 @@ import ast
 import re
 
 from dexnb.lint.facts.bindings import dotted
-from dexnb.lint.facts.wording import words
+
+
+def words(text: str) -> frozenset[str]:
+    """Give the words of a text as a set."""
+    return frozenset(text.split())
+
 
 PENDING = words("""
-    accepted active building creating executing initializing initializing pending pend
+    accepted active building creating executing initializing pending pend
     processing progress provisioning queued running scheduled started starting submitted
     updating waiting working
 """)

@@ -11,12 +11,11 @@ from dexnb.lint.facts.bindings import dotted
 from dexnb.lint.facts.handlers import CANCELLATION, always_raises, caught, suppressed
 from dexnb.lint.facts.leaving import leaves
 from dexnb.lint.facts.method import MethodFacts
-from dexnb.lint.facts.spots import CallKind, Spot
+from dexnb.lint.facts.spots import SHOWS, Spot
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.rule import Remark, rule
 
 _HINT = "catch Exception, or end the handler with raise"
-_SHOWS = (CallKind.BEAT, CallKind.WRITE)
 
 
 @rule("DX306", "cancellation-swallowed", "error")
@@ -91,7 +90,7 @@ def _holds(spot: Spot, method: MethodFacts) -> bool:
     if any(isinstance(each, waits) for statement in body for each in inside(statement)):
         return True
     return any(
-        call.kind in _SHOWS
+        call.kind in SHOWS
         and any(each.node is spot.node and _inner(each.kind) for each in call.around)
         for call in method.spots.calls
     )

@@ -33,7 +33,7 @@ def checkpoint_never_read(step: StepSubject) -> Iterator[Remark]:
     for method in step.methods:
         if not method.polls:
             continue
-        kept = [each for each in kept_by(method) if not each.says]
+        kept = [each for each in kept_by(method) if not each.same]
         if not kept or calls_of(method, READS) or calls_of(method, HAS):
             continue
         hidden = hands_on(method)

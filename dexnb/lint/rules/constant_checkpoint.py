@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dexnb.graph.redact import code_text
 from dexnb.lint.facts.checkpoints import HAS, calls_of, kept_by
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.rule import Remark, rule
@@ -32,13 +33,14 @@ def constant_checkpoint(step: StepSubject) -> Iterator[Remark]:
         if not method.polls:
             continue
         kept = list(kept_by(method))
-        values = {each.says for each in kept}
+        values = {each.same for each in kept}
         if len(values) != 1 or "" in values or calls_of(method, HAS):
             continue
         for each in kept:
+            text = code_text(each.value)
             yield Remark(
                 each.spot.node,
                 each.spot.frame,
-                f"this heartbeat always keeps {each.says}, which tells the next attempt nothing",
+                f"this heartbeat always keeps {text}, which tells the next attempt nothing",
                 "keep the state that was seen last, or beat without a value",
             )

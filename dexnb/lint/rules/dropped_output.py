@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dexnb.lint.facts.following import follow
 from dexnb.lint.facts.kinds import is_context
 from dexnb.lint.facts.method import MethodFacts, is_generator
-from dexnb.lint.facts.spots import CallKind, CallSpot
+from dexnb.lint.facts.spots import SHOWS, CallKind, CallSpot
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.places import insertion
 from dexnb.lint.rule import Remark, rule
@@ -82,8 +82,7 @@ def _yields(call: CallSpot, method: MethodFacts) -> bool:
     helper = follow(call.call, call.frame)
     if helper is None or not is_generator(helper):
         return False
-    shows = (CallKind.BEAT, CallKind.WRITE)
-    return any(spot.frame.tree is helper.tree for spot in method.calls(*shows))
+    return any(spot.frame.tree is helper.tree for spot in method.calls(*SHOWS))
 
 
 def _yield(call: CallSpot) -> Fix | None:

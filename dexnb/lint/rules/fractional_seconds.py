@@ -9,16 +9,16 @@ from typing import Any
 from dexnb.graph.frames import Frame, argument
 from dexnb.lint.facts.goes import timers_of
 from dexnb.lint.facts.limits import Limits
-from dexnb.lint.facts.options import options_in, place_of_options
+from dexnb.lint.facts.options import options_in, place_in_policy, place_of_options
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.rule import Remark, rule
 from dexnb.model.budget import GRAIN
 
 _RETRY = ("initial_interval", "maximum_interval", "total_duration")
 _METHODS = {
-    "execute_method_timeout": "retry",
-    "heartbeat_timeout": "",
-    "wait_for_method_timeout": "wait_for_retry",
+    "execute_method_timeout": ("retry", "execute_retry"),
+    "heartbeat_timeout": ("", ""),
+    "wait_for_method_timeout": ("wait_for_retry", "wait_for_retry"),
 }
 
 
@@ -41,10 +41,11 @@ def fractional_seconds(step: StepSubject) -> Iterator[Remark]:
     """
     if step.settings.target != "dex":
         return
-    for name, seconds in _settings(step):
-        place = place_of_options(step, name) if _is_fractional(seconds) else None
-        if place is not None:
-            yield _remark(*place, name, seconds)
+    for name, policy, seconds in _settings(step):
+        if _is_fractional(seconds):
+            place = place_in_policy(step, policy, name) if policy else place_of_options(step, name)
+            if place is not None:
+                yield _remark(*place, name, seconds)
     for method in step.methods:
         limits = Limits(method.frames)
         for option in options_in((spot.call, spot.frame) for spot in method.spots.calls):
@@ -61,13 +62,13 @@ def _timers(step: StepSubject) -> Iterator[Remark]:
             yield from _judge("this Timer", duration, spot.frame, Limits(method.frames))
 
 
-def _settings(step: StepSubject) -> Iterator[tuple[str, float]]:
-    """Give the durations of a Step's own options."""
+def _settings(step: StepSubject) -> Iterator[tuple[str, str, float]]:
+    """Give the durations of a Step's own options, each with the policy that it is of."""
     settings: Any = step.step.settings
-    for name, policy in _METHODS.items():
-        yield name, getattr(settings, name)
+    for name, (policy, option) in _METHODS.items():
+        yield name, "", getattr(settings, name)
         for each in _RETRY if policy else ():
-            yield each, getattr(getattr(settings, policy), each)
+            yield each, option, getattr(getattr(settings, policy), each)
 
 
 def _judge(name: str, value: ast.expr, frame: Frame, limits: Limits) -> Iterator[Remark]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dexnb.graph.amounts import Amounts
+from dexnb.lint.facts.limits import Limits
 from dexnb.lint.facts.spots import CallSpot
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.rule import Remark, rule
@@ -26,8 +26,9 @@ def hot_loop(step: StepSubject) -> Iterator[Remark]:
 
             await asyncio.sleep(POLL_INTERVAL.total_seconds())
     """
-    for _, poll in step.polls:
-        if any(_is_long(pause) for pause in poll.pauses):
+    for method, poll in step.polls:
+        limits = Limits(method.frames)
+        if any(_is_long(pause, limits) for pause in poll.pauses):
             continue
         told = poll.is_poll == "yes"
         yield Remark(
@@ -41,10 +42,7 @@ def hot_loop(step: StepSubject) -> Iterator[Remark]:
         )
 
 
-def _is_long(pause: CallSpot) -> bool:
+def _is_long(pause: CallSpot, limits: Limits) -> bool:
     """Tell a sleep that is not known to be of 0 s."""
-    arguments = [*pause.call.args, *(each.value for each in pause.call.keywords)]
-    if not arguments:
-        return True
-    value = Amounts().of(arguments[0], pause.frame).value
-    return value is None or value > 0
+    seconds = limits.pause(pause)
+    return seconds is None or seconds > 0

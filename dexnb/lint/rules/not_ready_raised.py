@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dexnb.lint.facts.readiness import raises_of
+from dexnb.lint.facts.readiness import AFTER, raises_of
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.rule import Remark, rule
-
-_AFTER = frozenset({"retry_after", "RetryAfterError"})
 
 
 @rule("DX301", "not-ready-raised", "warning")
@@ -33,7 +31,7 @@ def not_ready_raised(step: StepSubject) -> Iterator[Remark]:
     """
     for method in step.methods:
         for each in raises_of(method):
-            if each.says == "yes" and each.error not in _AFTER:
+            if each.says == "yes" and each.error not in AFTER:
                 yield Remark(
                     each.spot.node,
                     each.spot.frame,

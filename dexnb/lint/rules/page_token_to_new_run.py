@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dexnb.lint.facts.goes import Going, goings_of, timers_of
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.step import StepSubject
-from dexnb.lint.facts.wording import words
-from dexnb.lint.facts.words import words_in
+from dexnb.lint.facts.words import words, words_in
 from dexnb.lint.rule import Remark, rule
 
 _TOKENS = words("""

@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from dexnb.flow.options import RetryPolicy
 from dexnb.graph.amounts import Amounts
 from dexnb.graph.frames import Frame, argument
-from dexnb.lint.facts.readiness import raises_of
+from dexnb.lint.facts.readiness import AFTER, raises_of
 from dexnb.lint.facts.step import StepSubject
 from dexnb.lint.rule import Remark, rule
-
-_AFTER = frozenset({"retry_after", "RetryAfterError"})
 
 FEW = 3
 """Attempts that errors may need."""
@@ -43,7 +41,7 @@ def retry_as_loop(step: StepSubject) -> Iterator[Remark]:
     """
     raised = [each for method in step.methods for each in raises_of(method)]
     for each in raised:
-        if each.error in _AFTER and each.says != "no":
+        if each.error in AFTER and each.says != "no":
             yield Remark(
                 each.spot.node,
                 each.spot.frame,

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from dexnb.graph.frames import Frame
+from dexnb.graph.redact import code_text
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.pollers import poller_of
 from dexnb.lint.facts.polls import Poll
@@ -16,6 +17,10 @@ from dexnb.lint.facts.words import FAILURE, GOOD, PENDING, SUCCESS, split
 from dexnb.lint.rule import Remark, rule
 
 _HINT = "end the wait on every state from which the job does not come back, and say how it went"
+
+_LONGEST = 60
+_MOST = 5
+"""States that one message names."""
 
 
 @rule("DX308", "unhandled-terminal-state", "warning")
@@ -94,7 +99,7 @@ def _missing(atoms: Sequence[Atom]) -> tuple[str, bool] | None:
     lost = sorted(name for name in all_ - _named(ends) if split(name) & FAILURE)
     if not lost:
         return None
-    return f"{', '.join(lost)} ends this wait nowhere: it goes on until the time is up", True
+    return f"{_listed(lost)} ends this wait nowhere: it goes on until the time is up", True
 
 
 def _other_ways(atoms: Sequence[Atom]) -> bool:
@@ -124,10 +129,17 @@ def _too_early(atoms: Sequence[Atom]) -> tuple[str, bool] | None:
         if atom.among or not words & PENDING or words & FAILURE:
             continue
         others = sorted(name for name in members(atom.kinds) - atom.states if split(name) & PENDING)
-        only = ", ".join(sorted(atom.states))
+        only = _listed(sorted(atom.states), code_text(atom.node))
         if others:
-            return f"this wait ends when the state is not {only}: {', '.join(others)} too", True
+            return f"this wait ends when the state is not {only}: {_listed(others)} too", True
         if len(atom.states) == 1 and not atom.kinds:
             message = f"this wait ends on every state but {only}: it cannot be told whether a "
             return message + "queued job counts as done", False
     return None
+
+
+def _listed(states: Sequence[str], about: str = "") -> str:
+    """Write states, of which a text that the code compares with may be anything."""
+    written = (code_text(ast.Constant(state), _LONGEST, about=about) for state in states[:_MOST])
+    told = [text.strip("'\"") for text in written]
+    return ", ".join([*told, "…"] if len(states) > _MOST else told)

@@ -18,7 +18,7 @@ from dexnb.lint.facts.window import (
     window,
 )
 from dexnb.lint.rule import Remark, rule
-from dexnb.model.budget import GRAIN, Window
+from dexnb.model.budget import GRAIN, Window, exact_seconds
 
 
 @rule("DX201", "window-rule", "error")
@@ -96,11 +96,11 @@ def _judge_sums(
 def _broken(step: StepSubject, poll: Poll, pause: Pause, rule: Window) -> Remark:
     told = poll.is_poll == "yes" and not hides_heartbeat(step)
     if rule.longest_interval > GRAIN:
-        hint = f"sleep at most {_text(rule.longest_interval)}, or give the Step a longer "
-        hint += f"heartbeat_timeout: at least {_text(rule.smallest_heartbeat_timeout)}"
+        hint = f"sleep at most {exact_seconds(rule.longest_interval)}, or give the Step a longer "
+        hint += f"heartbeat_timeout: at least {exact_seconds(rule.smallest_heartbeat_timeout)}"
     else:
         hint = "give the Step a heartbeat_timeout of at least "
-        hint += _text(rule.smallest_heartbeat_timeout)
+        hint += exact_seconds(rule.smallest_heartbeat_timeout)
     return Remark(
         pause.spot.node,
         pause.spot.frame,
@@ -125,9 +125,5 @@ def _rest(step: StepSubject, call: float | None) -> str:
     """Say what the rule leaves for an interval."""
     rest = window(step, 0.0, call).longest_interval
     if call is None:
-        return f"interval and call may take {_text(max(rest, 0.0))} together"
-    return f"it may be {_text(max(rest, 0.0))} at most"
-
-
-def _text(seconds: float) -> str:
-    return f"{round(seconds, 6):g} s"
+        return f"interval and call may take {exact_seconds(max(rest, 0.0))} together"
+    return f"it may be {exact_seconds(max(rest, 0.0))} at most"

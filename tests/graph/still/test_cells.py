@@ -148,3 +148,27 @@ def test_columns_are_counted_in_characters(tmp_path: Path) -> None:
     calls = [node for node in ast.walk(unit.tree) if isinstance(node, ast.Call)]
     call = next(node for node in calls if ast.unparse(node.func) == "open")
     assert unit.lines[call.lineno - 1][unit.place(call).column :] == "open('ß')"
+
+
+MAIN = [
+    ('__name__ == "__main__"', "cell"),
+    ('__name__ != "__main__"', "file"),
+    ('__name__ == "flow"', "file"),
+    ('__name__ != "flow"', "cell"),
+    ('__name__ in ("__main__", "x")', "cell"),
+]
+
+
+@pytest.mark.parametrize(("test", "true_in"), MAIN)
+def test_a_cell_is_what_is_run_and_a_file_is_what_is_imported(
+    test: str, true_in: str, tmp_path: Path
+) -> None:
+    """A condition says so by its sign and by what stands on its right side."""
+    text = f"X = 1\nif {test}:\n    X = 2\n"
+    (tmp_path / "flow.py").write_text(text)
+    found = {
+        "cell": read_source(write_notebook(tmp_path / "flow.ipynb", text)),
+        "file": read_source(tmp_path / "flow.py"),
+    }
+    told = {where: reading.module.get("X") for where, reading in found.items()}
+    assert told == {where: 2 if where == true_in else 1 for where in found}

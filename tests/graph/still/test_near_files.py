@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dexnb.graph import read_source
-from dexnb.graph.still import SourceReading
+from dexnb.graph.still import SourceReader, SourceReading
 from tests.graph.still.texts import END, HEAD
 
 BASE = f"""{HEAD}{END}
@@ -165,3 +165,53 @@ def test_a_package_that_imports_its_own_part_is_read(tmp_path: Path) -> None:
     (folder / "base.py").write_text(BASE)
     form = "from pack import again as base"
     check(read(tmp_path, form, "base.Base", "base.PAUSE", "base.End"))
+
+
+MANY = {
+    "a_flow.py": f"""{HEAD}from b_step import Begin, End
+class F(Flow[int]):
+    def get_steps(self) -> StepList[int]:
+        return StepList.start_step(Begin()).other_steps(End())
+""",
+    "b_step.py": f"""{HEAD}from c_end import End, Told
+class Begin(Step[int]):
+    def execute(self, context: Context, input: int) -> StepDecision:
+        return go_to(End, Told(1))
+""",
+    "c_end.py": f"""{HEAD}
+@dataclass
+class Told:
+    count: int
+class End(Step[Told]):
+    def execute(self, context: Context, input: Told) -> StepDecision:
+        return graceful_complete()
+""",
+}
+
+
+@pytest.mark.parametrize("order", [sorted(MANY), sorted(MANY, reverse=True)])
+def test_steps_of_other_files_have_their_annotations(order: list[str], tmp_path: Path) -> None:
+    """In whatever order the files are read."""
+    for name, text in MANY.items():
+        (tmp_path / name).write_text(text)
+    reader = SourceReader()
+    readings = [reader.read(tmp_path / name) for name in order]
+    assert [reading.problems for reading in readings] == [(), (), ()]
+    (flow,) = (flow for reading in readings for flow in reading.flows)
+    inputs = {
+        name: step.handler.input_type.__name__ for name, step in flow.registered.steps.items()
+    }
+    assert inputs == {"Begin": "int", "End": "Told"}
+
+
+@pytest.mark.parametrize("order", [["a_flow.py", "b_step.py"], ["b_step.py", "a_flow.py"]])
+def test_a_wrong_annotation_in_another_file_is_told(order: list[str], tmp_path: Path) -> None:
+    """By what is written there, and not as if nothing were."""
+    for name, text in MANY.items():
+        (tmp_path / name).write_text(text.replace("-> StepDecision", "-> int"))
+    reader = SourceReader()
+    readings = {name: reader.read(tmp_path / name) for name in order}
+    (flow,) = readings["a_flow.py"].flows
+    wrong = [each.message for each in flow.problems]
+    assert len(wrong) == 2
+    assert not any("not annotated" in each for each in wrong), wrong

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -16,7 +18,11 @@ import pytest
 from dexnb.flow.registry import read_flow
 from dexnb.graph import read_graph, read_source
 from dexnb.graph.source import Tree
-from dexnb.graph.still.unit import definitions, first_line
+from dexnb.graph.still.machine import Machine
+from dexnb.graph.still.names import Module, Names
+from dexnb.graph.still.neighbours import Neighbours
+from dexnb.graph.still.unit import definitions, first_line, parse_unit
+from tests.graph.still.texts import END, HEAD
 
 HOSTILE = Path(__file__).with_name("hostile.py.txt").read_text()
 FIRES = {
@@ -186,3 +192,57 @@ def test_a_latin_file_is_read_by_its_own_word(tmp_path: Path) -> None:
     reading = read_source(file)
     assert reading.module.namespace["X"] == "\xe9"
     assert len(reading.flows) == 1
+
+
+KEY = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+SECRETS = f"""
+from nowhere import build, clean
+class S([build, Step]["{KEY}"]):
+    async def execute(self, context, input: str) -> StepDecision:
+        return graceful_complete()
+class Two(Step[str]):
+    def execute(self, context: Context, input: str) -> StepDecision:
+        password = input
+        match password:
+            case "hunter2": return go_to(End, 4)
+            case ("hunter3", _): return go_to(End, 5)
+            case "hunter4" | "hunter5": return go_to(End, 6)
+        match input:
+            case "{KEY}": return go_to(End, 1)
+            case {{"of": "{KEY}"}}: return go_to(End, 2)
+        match input:
+            case [{", ".join(f'"part {n}"' for n in range(90))}]: return go_to(End, 3)
+        return graceful_complete()
+    @clean["{KEY}"]
+    def get_step_options(self) -> StepOptions:
+        return StepOptions(heartbeat_timeout=build(token="hunter6", more="{"x " * 900}"))
+class Secretive(Flow[str]):
+    def get_steps(self):
+        return StepList.start_step(Two()).other_steps(S(), End())
+"""
+
+
+def test_no_message_of_a_text_shows_its_secrets() -> None:
+    """Neither what is hidden, nor what a case, a base or a decorator says."""
+    reading = read_source(f"{HEAD}{END}{SECRETS}")
+    (flow,) = reading.flows
+    shown = f"{reading.problems} {json.dumps(flow.graph.to_json())}"
+    assert "only running the code could tell" in shown
+    assert "password == '<hidden>'" in shown
+    assert "input == '<hidden>'" in shown
+    assert "has the base [build, Step]['<hidden>']" in shown
+    assert "without its decorator clean['<hidden>']" in shown
+    assert not re.findall("ghp_|hunter.", shown)
+    assert max(len(each.message) for each in reading.problems) < 240
+
+
+def test_very_many_problems_are_each_told_once_and_quickly() -> None:
+    """None is looked for among all others."""
+    machine = Machine(Neighbours())
+    names = Names({}, "module", Module("m"), parse_unit("x = 1"))
+    many = 10_000
+    before = time.process_time()
+    for number in range(2 * many):
+        machine.note("cannot-tell", f"{number % many}", names, None)
+    assert len(machine.problems) == many
+    assert time.process_time() - before < SLOWEST / 5

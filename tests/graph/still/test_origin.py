@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import linecache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dexnb.graph import read_source
-from dexnb.graph.frames import Frame
+from dexnb.graph.frames import Frame, read_frame
 from dexnb.graph.origin import origin_of
 from dexnb.graph.place import cell_label, name_cells, place_of
 from dexnb.graph.read import frame_of
@@ -148,6 +150,18 @@ def test_a_value_has_an_origin_too(value: object, origin: str) -> None:
     assert origin_of(value, frame) == origin
 
 
+def test_names_that_are_assigned_many_times_are_looked_up_quickly() -> None:
+    """Each is looked up once, however many assignments name it or one another."""
+    names = [f"n{number}" for number in range(12)]
+    body = [f"        {one} = {two}" for one, two in pairwise(names) for _ in range(20)]
+    refined = "        q = q.filter(1)\n" * 60
+    text = TEXT.replace("        [].append(1)", "\n".join([refined, *body, "        [].append(1)"]))
+    frame = _frames(read_source(text).flows[0].registered.steps["S"].step)[0]
+    assert origin_of(ast.Name("q"), frame) == ""
+    assert origin_of(ast.Name("n0"), frame) == ""
+    assert origin_of(ast.Name("session"), frame) == "httpx.AsyncClient()"
+
+
 def test_a_place_is_that_of_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its path as it was given, and columns in characters; live, relative to where one works."""
     file = tmp_path / "places_module.py"
@@ -181,3 +195,21 @@ def test_cells_of_a_kernel_have_labels() -> None:
         assert cell_label("cell.py") == "In [7]"
     finally:
         name_cells(lambda _: "")
+
+
+def test_a_file_that_is_loaded_again_has_its_imports_of_now() -> None:
+    """What it imported before the edit is forgotten."""
+    name = "<edited imports>"
+    found = []
+    try:
+        for home in ("asyncio.tasks", "asyncio"):
+            text = f"from {home} import sleep\ndef f():\n    sleep(1)\n"
+            linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+            space: dict[str, Any] = {"__name__": "edited"}
+            exec(compile(text, name, "exec"), space)  # noqa: S102 - a module, loaded again
+            frame = read_frame(space["f"])
+            assert frame is not None
+            found.append(origin_of(ast.Name("sleep"), frame))
+    finally:
+        del linecache.cache[name]
+    assert found == ["asyncio.tasks.sleep", "asyncio.sleep"]

@@ -1,8 +1,0 @@
-"""Lists of names, written as text."""
-
-from __future__ import annotations
-
-
-def words(text: str) -> frozenset[str]:
-    """Give the words of a text as a set."""
-    return frozenset(text.split())
