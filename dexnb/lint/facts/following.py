@@ -16,7 +16,6 @@ from dexnb.lint.facts.nodes import nodes_of
 from dexnb.lint.facts.origin import last_of, origin_of
 
 _INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
-_KEPT = "_dexnb_reading"
 _THREADS = {"to_thread": 0, "run_sync": 0, "run_in_executor": 1}
 
 
@@ -121,10 +120,12 @@ class Reading(ast.Call):
 
 def read_as_call(node: ast.Attribute, frame: Frame) -> Reading | None:
     """Give the reading of a property as a call, the same each time; None for other attributes."""
-    made: Reading | None = getattr(node, _KEPT, None)
-    if made is None and isinstance(node.ctx, ast.Load) and _property(node, frame) is not None:
-        made = ast.copy_location(Reading(node, [], []), node)
-        setattr(node, _KEPT, made)
+    key = ("property", node)
+    if key not in frame.kept:
+        frame.kept[key] = None
+        if isinstance(node.ctx, ast.Load) and _property(node, frame) is not None:
+            frame.kept[key] = ast.copy_location(Reading(node, [], []), node)
+    made: Reading | None = frame.kept[key]
     return made
 
 

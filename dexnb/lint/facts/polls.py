@@ -21,7 +21,10 @@ from dexnb.lint.facts.rounds import is_data_loop, only_asks
 from dexnb.lint.facts.sources import Sources, names_in
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot, Spot
 from dexnb.lint.facts.stand_ins import OUTSIDE, stand_ins
-from dexnb.lint.facts.walk import Spots
+from dexnb.lint.facts.walk import Spots, TooMuch
+
+MOST_ASKS = 100
+"""Asks of one loop after which it is given up: each may come from all others."""
 
 Answer = Literal["yes", "cannot tell"]
 
@@ -166,6 +169,8 @@ class _Reader:
             for spot in able
             if (spot.node in sources.calls or self._tried(spot)) and spot not in self.taken
         ]
+        if len(found) > MOST_ASKS:
+            raise TooMuch
         made = {spot.node for spot in found}
         return [spot for spot in found if spot.awaited or not self._reads_a_result(spot, made)]
 
