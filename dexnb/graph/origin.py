@@ -21,6 +21,18 @@ from dexnb.graph.source import Tree, parsed, written
 DEEPEST: Final = 10
 """How many steps from name to name an origin is followed."""
 
+ENTERS: Final = frozenset(
+    {
+        "contextlib.AsyncExitStack().enter_async_context",
+        "contextlib.AsyncExitStack().enter_context",
+        "contextlib.ExitStack().enter_context",
+        "contextlib.aclosing",
+        "contextlib.closing",
+        "contextlib.nullcontext",
+    }
+)
+"""Calls that give what they are given, to be closed later."""
+
 MOST_FILES: Final = 256
 """Files whose imports are kept."""
 
@@ -59,8 +71,10 @@ class _Search:
                 return self.of(inner, frame, depth + 1)
             case ast.Attribute(value=base, attr=attribute):
                 return self._of_attribute(base, attribute, frame, depth)
-            case ast.Call(func=function):
+            case ast.Call(func=function, args=given):
                 called = self.of(function, frame, depth + 1)
+                if given and called in ENTERS:
+                    return self.of(given[0], frame, depth + 1)
                 return f"{called}()" if called else ""
             case ast.IfExp(body=one, orelse=other):
                 return _agreed(self.of(each, frame, depth + 1) for each in (one, other))

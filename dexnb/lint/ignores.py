@@ -1,7 +1,8 @@
 """Comments that silence rules: `# dexnb: ignore[DX104]`, by code or by name, or for all of them.
 
 One stands on the line of a finding, or on the first line of its statement. On a line of its own
-before the first statement it is for the whole file or cell.
+before the first statement it is for the whole file or cell. Behind the bracket, or behind another
+`#`, may stand why. One that is written in another way silences nothing, and is reported.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from functools import lru_cache
 
 from dexnb.graph.source import parsed
 
-_COMMENT = re.compile(r"#\s*dexnb:\s*ignore(?:\[(?P<names>[^\]]*)\])?")
+_MEANT = re.compile(r"\s*dexnb:\s*(?P<said>ignore.*)", re.IGNORECASE | re.DOTALL)
+_SAID = re.compile(r"ignore(?:\[(?P<names>[^\[\]]*[^\[\],\s][^\[\]]*)\](?:\s.*)?)?", re.DOTALL)
 ALL = "*"
 
 
@@ -29,12 +31,14 @@ class Ignores:
         everywhere: What is silenced in the whole text.
         first_lines: The first line of the statement that each line belongs to.
         named: The codes and names in the comments, each with its line and column.
+        mistyped: What the comments say that silence nothing, each with its line and column.
     """
 
     lines: dict[int, frozenset[str]] = field(default_factory=dict)
     everywhere: frozenset[str] = frozenset()
     first_lines: dict[int, int] = field(default_factory=dict)
     named: list[tuple[int, int, str]] = field(default_factory=list)
+    mistyped: list[tuple[int, int, str]] = field(default_factory=list)
 
     def silences(self, line: int, code: str, name: str) -> bool:
         """Tell whether a finding on a line is to be left out."""
@@ -52,16 +56,30 @@ def read_ignores(text: str) -> Ignores:
         return found
     first = _statements(text, found)
     for line, column, comment, alone in _comments(text):
-        match = _COMMENT.match(comment)
-        if match is None:
-            continue
-        names = _names(match)
+        names, mistyped = _read(comment)
         found.named += [(line, column, name) for name in sorted(names - {ALL})]
+        found.mistyped += [(line, column, said) for said in mistyped]
         if alone and line < first:
             found.everywhere |= names
-        else:
+        elif names:
             found.lines[line] = found.lines.get(line, frozenset()) | names
     return found
+
+
+def _read(comment: str) -> tuple[frozenset[str], list[str]]:
+    """Give what a comment silences, and what it says in a way that silences nothing."""
+    names: frozenset[str] = frozenset()
+    mistyped = []
+    for part in comment.split("#"):
+        meant = _MEANT.fullmatch(part.rstrip())
+        if meant is None:
+            continue
+        said = _SAID.fullmatch(meant["said"])
+        if said is None:
+            mistyped.append(meant["said"])
+        else:
+            names |= _names(said)
+    return names, mistyped
 
 
 def _names(match: re.Match[str]) -> frozenset[str]:

@@ -57,7 +57,8 @@ UNKNOWN_IGNORE = Notice(
 An ignore comment names no rule.
 
 What:
-    The code or the name in the brackets of `# dexnb: ignore[...]` is none that a finding has.
+    The code or the name in the brackets of `# dexnb: ignore[...]` is none that a finding has, or
+    the comment is written in another way, as `ignore[DX104` or `ignore (DX104)`.
 
 Why:
     It silences nothing, and whoever reads it believes that it does.

@@ -141,13 +141,19 @@ def _not_parsed(message: str, place: Place) -> Finding:
 
 
 def _unknown(unit: Unit) -> Iterator[Finding]:
-    """Report what an ignore comment names and is no rule: it silences nothing."""
+    """Report what an ignore comment says in vain: what it names is no rule, or it is mistyped."""
     code, name, severity = UNKNOWN_IGNORE.code, UNKNOWN_IGNORE.name, UNKNOWN_IGNORE.severity
-    for line, column, given in read_ignores(unit.text).named:
+    ignores = read_ignores(unit.text)
+    for line, column, given in ignores.named:
         if given not in known_names():
             place = Place(unit.path, unit.cell, line, column, line, column)
             message = f"this comment ignores {given!r}, which is no rule"
             yield Finding(code, name, severity, message, "name a rule's code or name", place)
+    for line, column, said in ignores.mistyped:
+        place = Place(unit.path, unit.cell, line, column, line, column)
+        message = f"this comment silences nothing: {said!r} names no rule"
+        hint = "write `# dexnb: ignore[DX104]`, or `# dexnb: ignore` alone for all rules"
+        yield Finding(code, name, severity, message, hint, place)
 
 
 def _is_said(finding: Finding, own: dict[tuple[str, str], str]) -> bool:

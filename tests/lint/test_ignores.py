@@ -65,12 +65,51 @@ def test_without_a_comment_all_is_said() -> None:
         ("first", "ignore[DX103]", ALL),
         ("top", "ignore[DX103, unbounded-call]", [(LOOP, "DX203"), ROUTE, ROUND]),
         ("top", "ignore", []),
+        (
+            "loop",
+            "ignore[DX103] the source beats",
+            [(CALL, "DX104"), (LOOP, "DX203"), ROUTE, ROUND],
+        ),
+        ("loop", "ignore[DX103] # dexnb: ignore[DX203]", [(CALL, "DX104"), ROUTE, ROUND]),
+        ("loop", "ignore  # the source beats", [(CALL, "DX104"), ROUND]),
     ],
 )
 def test_a_comment_silences_what_it_names(place: str, comment: str, left: Marks) -> None:
     """By code or by name, on its line or before the first statement."""
     space = "" if place == "top" else "  "
     assert found(**{place: f"{space}# dexnb: {comment}"}) == sorted(left)
+
+
+def test_a_comment_may_stand_behind_another() -> None:
+    """Other tools have theirs on the same line."""
+    said = found(first="  # noqa: E501 # dexnb: ignore[unbounded-call]")
+    assert said == sorted([(LOOP, "DX103"), (LOOP, "DX203"), ROUTE, ROUND])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ignore[DX104",
+        "ignore [DX104]",
+        "ignore(DX104)",
+        "ignore[[DX104]]",
+        "ignore[DX104], ignore[DX103]",
+        "ignore[]",
+        "ignore: DX104",
+        "ignored",
+        "IGNORE[DX104]",
+        "ignore comments are explained in the handbook",
+    ],
+)
+@pytest.mark.parametrize("place", ["top", "first"])
+def test_a_mistyped_comment_silences_nothing_and_is_reported(said: str, place: str) -> None:
+    """What was meant for one rule is not taken for all of them."""
+    text = FLOW.format(**{**PLACES, place: f"# dexnb: {said}"})
+    findings = lint_reading(read_source(text), LintSettings())
+    mistyped = [each for each in findings if each.code == "DX901"]
+    assert [each.place.line for each in mistyped] == [2 if place == "top" else CALL]
+    assert repr(said) in mistyped[0].message
+    assert shown(each for each in findings if each.code != "DX901") == sorted(ALL)
 
 
 def test_a_text_that_looks_like_a_comment_silences_nothing() -> None:

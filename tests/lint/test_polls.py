@@ -8,6 +8,7 @@ import pytest
 
 from dexnb.graph import read_source
 from dexnb.lint.facts.step import FlowSubject
+from dexnb.lint.facts.walk import TooMuch
 from dexnb.lint.settings import LintSettings
 
 FLOW = """
@@ -321,3 +322,11 @@ def test_a_loop_that_waits_for_an_answer_is_a_poll(loop: str) -> None:
 def test_a_loop_that_has_other_work_is_none(loop: str) -> None:
     """It takes the next of something, tries again, or waits to be woken."""
     assert polls_in(loop) == []
+
+
+def test_a_loop_of_too_many_asks_is_given_up() -> None:
+    """Each of them may come from all others: it is said, and takes no minutes."""
+    asks = "".join(f"\n    answer = requests.get(answer + '{n}').json()" for n in range(300))
+    loop = f"answer = input\nwhile answer != 'done':{asks}\n    await asyncio.sleep(1)"
+    with pytest.raises(TooMuch):
+        polls_in(loop)

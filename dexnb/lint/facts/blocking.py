@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dexnb.lint.facts.making import is_making
 from dexnb.lint.facts.origin import last_of, top_of
 from dexnb.lint.facts.words import words
 
@@ -70,7 +71,7 @@ def is_blocking(origin: str) -> bool:
         return False
     if top == "httpx":
         return last in _HTTPX
-    return top in _PACKAGES and last not in _MAKES and not last[:1].isupper()
+    return top in _PACKAGES and last not in _MAKES and not is_making(origin)
 
 
 def _reads_a_result(origin: str) -> bool:

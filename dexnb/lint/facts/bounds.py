@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from dexnb.graph.frames import Frame
+from dexnb.graph.origin import ENTERS
 from dexnb.lint.facts.bindings import bindings_of
 from dexnb.lint.facts.endless import is_endless
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
@@ -124,6 +125,14 @@ def is_limit(name: str, *, makes: bool) -> bool:
     return name in OWN_LIMITS or name.endswith("_timeout")
 
 
+def _entered(made: ast.expr, frame: Frame) -> ast.expr:
+    """Give what is made where it is handed on to be closed: `stack.enter_context(Session())`."""
+    call = made.value if isinstance(made, ast.Await) else made
+    if isinstance(call, ast.Call) and call.args and origin_of(call.func, frame) in ENTERS:
+        return call.args[0]
+    return made
+
+
 def _client(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None:
     """Give the call that made the client whose method is called, where the code shows it."""
     if depth > DEEPEST:
@@ -133,8 +142,9 @@ def _client(function: ast.expr, frame: Frame, depth: int = 0) -> ast.Call | None
             return made
         case ast.Attribute(value=ast.Name(id=name)):
             bound = [each for each in bindings_of(frame).of(name) if not each.effect]
-            if bound and isinstance(bound[0].value, ast.Call):
-                return bound[0].value
+            entered = _entered(bound[0].value, frame) if bound else None
+            if isinstance(entered, ast.Call):
+                return entered
             if name in frame.arguments:
                 given, caller = frame.arguments[name]
                 if isinstance(given, ast.Call):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import sysconfig
 from types import FunctionType, ModuleType
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 from dexnb.graph.frames import DEEPEST, Frame, read_frame
 from dexnb.graph.scope import UNKNOWN, attribute_of
 from dexnb.graph.source import is_users, plain_function
-from dexnb.lint.facts.bindings import bindings_of
+from dexnb.lint.facts.classes import OWNER, class_of
+from dexnb.lint.facts.nodes import nodes_of
 from dexnb.lint.facts.origin import last_of, origin_of
 
 _INSTALLED = tuple({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
@@ -69,6 +71,8 @@ def follow(call: ast.Call, frame: Frame) -> Frame | None:
 
 
 def _follow(call: ast.Call, frame: Frame) -> Frame | None:
+    if isinstance(call, Reading):
+        return _method(call, "", frame) if frame.depth < DEEPEST else None
     helper = frame.follow(call)
     if helper is not None and _is_installed(helper.scope.function):
         return None
@@ -91,6 +95,8 @@ def _method(call: ast.Call, name: str, frame: Frame) -> Frame | None:
     if made is None:
         return None
     names = [each.arg for each in (*made.tree.args.posonlyargs, *made.tree.args.args)][1:]
+    if owner is None and isinstance(call.func, ast.Attribute):
+        made.arguments[OWNER] = (call.func.value, frame)
     for parameter, argument in zip(names, call.args, strict=False):
         if isinstance(argument, ast.Starred):
             break
@@ -99,6 +105,42 @@ def _method(call: ast.Call, name: str, frame: Frame) -> Frame | None:
         if keyword.arg is not None:
             made.arguments[keyword.arg] = (keyword.value, frame)
     return made
+
+
+def generates(expression: ast.expr, frame: Frame) -> bool:
+    """Tell the call of a generator of the user's."""
+    helper = follow(expression, frame) if isinstance(expression, ast.Call) else None
+    yields = ast.Yield | ast.YieldFrom
+    return helper is not None and any(isinstance(each, yields) for each in nodes_of(helper.tree))
+
+
+class Reading(ast.Call):
+    """The reading of a property of the user's, taken for the call that it is."""
+
+
+def read_as_call(node: ast.Attribute, frame: Frame) -> Reading | None:
+    """Give the reading of a property as a call, the same each time; None for other attributes."""
+    key = ("property", node)
+    if key not in frame.kept:
+        frame.kept[key] = None
+        if isinstance(node.ctx, ast.Load) and _property(node, frame) is not None:
+            frame.kept[key] = ast.copy_location(Reading(node, [], []), node)
+    made: Reading | None = frame.kept[key]
+    return made
+
+
+def _property(node: ast.Attribute, frame: Frame) -> tuple[FunctionType, Any] | None:
+    """Give the function of a property, and the object where it is known and not its class alone."""
+    base = frame.scope.look(node.value)
+    owner = None if base is UNKNOWN else base
+    class_ = class_of(node.value, frame) if base is UNKNOWN else type(base)
+    if class_ is None or isinstance(base, type | ModuleType):
+        return None
+    found = inspect.getattr_static(class_, node.attr, None)
+    getter = found.fget if isinstance(found, property) else None
+    if not isinstance(getter, FunctionType) or not is_users(getter) or _is_installed(getter):
+        return None
+    return getter, owner
 
 
 def is_hidden(call: ast.Call, frame: Frame) -> bool:
@@ -114,31 +156,16 @@ def _method_of(call: ast.Call, name: str, frame: Frame) -> tuple[FunctionType | 
     """Give the method of an object, and the object where it is known and not its class alone."""
     if not isinstance(call.func, ast.Attribute):
         return None, None
+    if isinstance(call, Reading):
+        return _property(call.func, frame) or (None, None)
     base = frame.scope.look(call.func.value)
     owner = None if base is UNKNOWN else base
     if base is UNKNOWN:
-        base = _class_of(call.func.value, frame)
+        base = class_of(call.func.value, frame)
     function = None if base is None else attribute_of(base, name)
     if not isinstance(function, FunctionType) or not is_users(function) or _is_installed(function):
         return None, None
     return function, owner
-
-
-def _class_of(expression: ast.expr, frame: Frame) -> type | None:
-    """Give the class of an object that is made in the function, or handed to it."""
-    if not isinstance(expression, ast.Name):
-        return None
-    bound = [each for each in bindings_of(frame).of(expression.id) if not each.effect]
-    if bound:
-        made = bound[0].value
-        made = made.value if isinstance(made, ast.Await) else made
-        class_ = frame.scope.look(made.func) if isinstance(made, ast.Call) else None
-    elif expression.id in frame.arguments:
-        given, caller = frame.arguments[expression.id]
-        return _class_of(given, caller)
-    else:
-        class_ = None
-    return class_ if isinstance(class_, type) else None
 
 
 def _is_installed(function: FunctionType) -> bool:

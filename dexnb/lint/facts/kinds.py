@@ -12,6 +12,7 @@ from dexnb.graph.frames import Frame
 from dexnb.graph.scope import UNKNOWN
 from dexnb.lint.facts.bindings import bindings_of, dotted
 from dexnb.lint.facts.following import is_hidden
+from dexnb.lint.facts.making import is_making
 from dexnb.lint.facts.origin import last_of, origin_of, top_of
 from dexnb.lint.facts.spots import CallKind
 from dexnb.lint.facts.words import words
@@ -39,6 +40,7 @@ Via = tuple[tuple[ast.AST, str], ...]
 """The names that a question has come by, each with its function."""
 
 _LOGS = frozenset({"log", "logger", "logging", "_log", "_logger", "structlog", "loguru"})
+_LOGGED = words("bind critical debug error exception info log msg opt warn warning")
 _BARS = frozenset({"alive_progress", "progressbar", "rich", "tqdm"})
 _COMPUTES = words("jax keras numpy scipy sklearn sympy tensorflow torch xgboost")
 """Packages that compute in the process, and ask nobody."""
@@ -63,7 +65,7 @@ def kind_of(call: ast.Call, frame: Frame, origin: str, helper: Frame | None) -> 
         return CallKind.WRITE
     if helper is not None:
         return CallKind.FOLLOWED
-    if is_hidden(call, frame):
+    if is_hidden(call, frame) or _is_nowhere(call.func, frame, origin):
         return CallKind.HIDDEN
     return CallKind.FOREIGN if _is_foreign(call.func, frame, origin) else CallKind.OWN
 
@@ -147,6 +149,11 @@ def parameter(frame: Frame, at: int) -> str:
     return names[at] if at < len(names) else ""
 
 
+def parameters(frame: Frame) -> frozenset[str]:
+    """Name all parameters of a function."""
+    return frozenset(each.arg for each in ast.walk(frame.tree.args) if isinstance(each, ast.arg))
+
+
 def _is_foreign(function: ast.expr, frame: Frame, origin: str, via: Via = ()) -> bool:
     top = top_of(origin)
     if origin:
@@ -155,33 +162,44 @@ def _is_foreign(function: ast.expr, frame: Frame, origin: str, via: Via = ()) ->
         if top in _STDLIB or top == "builtins" or top in _INSIDE:
             return False
         if top in OUTSIDE:
-            return not last_of(origin)[:1].isupper()
+            return not is_making(origin)
     if isinstance(function, ast.Name):
         given = bool(origin) or function.id in frame.scope.locals
-        return given and not hasattr(builtins, function.id) and not _makes(origin)
-    return _is_root_foreign(function, frame, via) and not _makes(origin)
+        return given and not hasattr(builtins, function.id) and not is_making(origin)
+    return _is_root_foreign(function, frame, origin, via) and not is_making(origin)
 
 
-def _makes(origin: str) -> bool:
-    """Tell the call of a class: what it makes may be foreign, making it waits for nobody."""
-    return not origin.endswith("()") and last_of(origin).lstrip("_")[:1].isupper()
+def _is_nowhere(function: ast.expr, frame: Frame, origin: str) -> bool:
+    """Tell a name that no text gives: from `import *`, `%run`, or a definition under an `if`."""
+    if origin or not isinstance(function, ast.Name) or hasattr(builtins, function.id):
+        return False
+    name, home = function.id, frame
+    while True:
+        if name in home.arguments or name in home.paths.functions or name in parameters(home):
+            return False
+        if bindings_of(home).of(name) or home.outer is None:
+            break
+        home = home.outer
+    bound = bindings_of(home).of(name) or name in home.scope.locals
+    return not bound and home.scope.look(function) is UNKNOWN
 
 
 def _makes_foreign(origin: str) -> bool:
     """Tell the call of a class that is neither Python's nor dexnb's."""
     top = top_of(origin)
     own = top in _STDLIB or top in _INSIDE or top in ("builtins", "dexnb")
-    return bool(top) and not own and _makes(origin)
+    return bool(top) and not own and is_making(origin)
 
 
-def _is_root_foreign(function: ast.expr, frame: Frame, via: Via) -> bool:
+def _is_root_foreign(function: ast.expr, frame: Frame, origin: str, via: Via) -> bool:
     """Tell whether a method is of an object that foreign code has given."""
     root = function
     while isinstance(root, ast.Attribute | ast.Subscript | ast.Call | ast.Await):
         root = root.func if isinstance(root, ast.Call) else root.value
     if not isinstance(root, ast.Name):
         return False
-    if any(part in _LOGS for part in dotted(function).split(".")):
+    named = dotted(function).split(".")
+    if any(part in _LOGS for part in named) and (not origin or named[-1] in _LOGGED):
         return False
     if root.id == parameter(frame, 1) and frame.depth == 0:
         return False  # the context
@@ -216,6 +234,8 @@ def _from_foreign(value: ast.expr, frame: Frame, via: Via) -> bool:
                 return True
         if isinstance(node, ast.Attribute) and dotted(node).startswith("self."):
             return True
+        if isinstance(node, ast.Name) and _is_client(node, frame):
+            return True
         if isinstance(node, ast.Name) and node.id in frame.arguments:
             expression, caller = frame.arguments[node.id]
             here = (frame.tree, node.id)
@@ -223,3 +243,9 @@ def _from_foreign(value: ast.expr, frame: Frame, via: Via) -> bool:
             if not known and _from_foreign(expression, caller, (*via, here)):
                 return True
     return False
+
+
+def _is_client(name: ast.Name, frame: Frame) -> bool:
+    """Tell a variable that holds what a foreign class has made."""
+    origin = origin_of(name, frame) if bindings_of(frame).of(name.id) else ""
+    return origin.endswith("()") and _makes_foreign(origin.removesuffix("()"))

@@ -16,12 +16,12 @@ from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import dotted
 from dexnb.lint.facts.handlers import ALL_ERRORS, caught
 from dexnb.lint.facts.nodes import within
-from dexnb.lint.facts.questions import may_ask
+from dexnb.lint.facts.questions import may_ask, may_ask_alone
 from dexnb.lint.facts.rounds import is_data_loop, only_asks
 from dexnb.lint.facts.sources import Sources, names_in
 from dexnb.lint.facts.spots import Around, CallKind, CallSpot, LoopSpot, Spot
 from dexnb.lint.facts.stand_ins import OUTSIDE, stand_ins
-from dexnb.lint.facts.walk import Spots
+from dexnb.lint.facts.walk import Spots, TooMuch
 from dexnb.lint.facts.working import (
     changes_rows,
     converges,
@@ -29,6 +29,9 @@ from dexnb.lint.facts.working import (
     picks_a_name,
     uses_what_it_finds,
 )
+
+MOST_ASKS = 100
+"""Asks of one loop after which it is given up: each may come from all others."""
 
 Answer = Literal["yes", "cannot tell"]
 
@@ -169,12 +172,15 @@ class _Reader:
         able = [spot for spot in self.calls if spot.kind in OUTSIDE and may_ask(spot)]
         if self.pauses:
             able += [spot for spot in stand_ins(self.calls) if may_ask(spot)]
+            able += self._far(able)
         if not able:
             return []
         sources = Sources(self.frames)
         for test in self.tests:
             sources.add(test.node, test.frame)
         found = [spot for spot in able if self._decides(spot, sources) and spot not in self.taken]
+        if len(found) > MOST_ASKS:
+            raise TooMuch
         made = {spot.node for spot in found}
         return [spot for spot in found if spot.awaited or not self._reads_a_result(spot, made)]
 
@@ -182,6 +188,13 @@ class _Reader:
         if spot.node in sources.calls and not changes_rows(spot):
             return True
         return self._tried(spot)
+
+    def _far(self, able: list[CallSpot]) -> list[CallSpot]:
+        """Give the questions that are all that a round does beside its pause."""
+        found = [spot for spot in self.calls if may_ask_alone(spot)]
+        works = (*OUTSIDE, CallKind.FOLLOWED)
+        others = [each for each in self.calls if each.kind in works and each not in found]
+        return [] if able or others else found
 
     def _tried(self, spot: CallSpot) -> bool:
         """Tell the call of an endless loop that is left when it does not raise."""

@@ -6,7 +6,7 @@ import ast
 
 from dexnb.lint.facts.bindings import dotted
 from dexnb.lint.facts.origin import last_of
-from dexnb.lint.facts.spots import CallSpot
+from dexnb.lint.facts.spots import CallKind, CallSpot
 from dexnb.lint.facts.words import split, words
 
 TAKES = words("""
@@ -29,6 +29,8 @@ MAKES = words("begin client connect cursor pipeline resource session")
 TAKES_NEXT = words("dequeue get_nowait next pop popleft receive recv")
 """Calls that take an item out of what they are a method of."""
 
+_FAR = words("exists has_items has_more is_dir is_empty is_file")
+_STATES = words("health phase progress snapshot stage state status")
 _NEXT = ("dequeue_", "next_", "pop_", "receive_", "recv_", "take_")
 _MADE_UP = words("choice generate random sample shuffle")
 _SIZES = words("bytes chunk count limit n size")
@@ -41,9 +43,20 @@ def may_ask(spot: CallSpot) -> bool:
         return True
     if name == "lock" and spot.dropped:
         return False
-    if name.startswith(_NEXT) or split(name) & _MADE_UP:
+    parts = split(name)
+    if parts & _MADE_UP or (name.startswith(_NEXT) and not parts & _STATES):
         return False
     return name not in TAKES and name not in LOCAL and name not in MAKES
+
+
+def may_ask_alone(spot: CallSpot) -> bool:
+    """Tell a question that an object in the process answers, asked of a foreign client.
+
+    Only where nothing else happens in a round: `while queue.has_more(): take(queue)` is none.
+    """
+    name = last_of(spot.origin) or method_of(spot.call)
+    client = spot.origin.rpartition(".")[0]
+    return spot.kind is CallKind.FOREIGN and name in _FAR and bool(client)
 
 
 def method_of(call: ast.Call) -> str:

@@ -27,7 +27,32 @@ def is_data_loop(
     """Tell a loop that asks something else in each round: the next item, page or offset."""
     if any(_is_taken_from(spot, calls) for spot in asks):
         return True
+    if all(_is_given_next(spot, loop, frames) for spot in asks):
+        return True
     return all(_asks_the_next(spot, loop, tests, frames) for spot in asks)
+
+
+def _is_given_next(ask: CallSpot, loop: LoopSpot, frames: Sequence[Frame]) -> bool:
+    """Tell the ask of a generator that goes through data itself, or asks with its last answer."""
+    ticks = within(loop.node.iter) if isinstance(loop.node, ast.For | ast.AsyncFor) else ()
+    if not any(each.kind == "call" and each.node in ticks for each in ask.around):
+        return False
+    inner = [each for each in ask.within(loop.loop) if each.kind == "loop"]
+    return not inner or any(_goes_on(ask, each, frames) for each in inner)
+
+
+def _goes_on(ask: CallSpot, loop: Around, frames: Sequence[Frame]) -> bool:
+    given = Sources(frames)
+    for part in _parts(ask.call):
+        given.add(part, ask.frame)
+    if isinstance(loop.node, ast.For | ast.AsyncFor):
+        return bool(given.names & set(names_in(loop.node.target)))
+    return any(
+        name in Sources(frames).add(each.value, loop.frame).names
+        for name in given.names
+        for each in bound_inside(name, loop.node, loop.frame)
+        if not each.effect
+    )
 
 
 def _is_taken_from(ask: CallSpot, calls: Sequence[CallSpot]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from dexnb.graph.frames import Frame
 from dexnb.lint.facts.bindings import Binding, bindings_of, dotted
-from dexnb.lint.facts.following import follow, threaded
+from dexnb.lint.facts.following import follow, read_as_call, threaded
 from dexnb.lint.facts.nodes import nodes_of, within
 
 MOST = 2000
@@ -41,6 +41,7 @@ class Sources:
                     self.calls.add(node)
                     self._helper(node, home)
                 elif isinstance(node, ast.Name | ast.Attribute):
+                    self._read(node, home)
                     self._name(dotted(node), home)
         return self
 
@@ -80,6 +81,20 @@ class Sources:
                 if not binding.effect:
                     self._take(binding.value, each)
 
+    def _read(self, node: ast.Name | ast.Attribute, frame: Frame) -> None:
+        """Take in what a property of the user's gives."""
+        call = read_as_call(node, frame) if isinstance(node, ast.Attribute) else None
+        if call is not None:
+            self.calls.add(call)
+            self._helper(call, frame)
+
+    def _changes(self, helper: Frame) -> None:
+        """Take in what a method gives to the object that it is of: `job.refresh()`."""
+        for name, bound in bindings_of(helper).by_name.items():
+            if name.startswith("self."):
+                for each in bound:
+                    self._take(each.value, helper)
+
     def _helper(self, call: ast.Call, frame: Frame) -> None:
         """Take in all that a helper returns, and the tests that lead to its returns."""
         made = threaded(call, frame)
@@ -88,9 +103,13 @@ class Sources:
         helper = follow(made or call, frame)
         if helper is None:
             return
+        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) != "self":
+            self._changes(helper)
         for node in nodes_of(helper.tree):
             match node:
-                case ast.Return(value=value) if value is not None:
+                case ast.Return(value=value) | ast.Yield(value=value) if value is not None:
+                    self._take(value, helper)
+                case ast.YieldFrom(value=value):
                     self._take(value, helper)
                 case ast.If(test=test) | ast.While(test=test):
                     self._take(test, helper)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from dexnb.lint.facts.bindings import dotted
+from dexnb.lint.facts.following import Reading
 from dexnb.lint.facts.spots import CallKind, CallSpot
 
 OUTSIDE = (CallKind.FOREIGN, CallKind.HIDDEN)
@@ -29,7 +30,7 @@ def stand_ins(calls: Sequence[CallSpot]) -> list[CallSpot]:
 def _is_of_another(spot: CallSpot) -> bool:
     """Tell a method of an object that the Step holds or was given, from one of its own."""
     function = spot.call.func
-    if not isinstance(function, ast.Attribute):
+    if not isinstance(function, ast.Attribute) or isinstance(spot.call, Reading):
         return False
     base = spot.frame.scope.look(function.value)
     named = dotted(function.value) not in ("", "self", "cls")

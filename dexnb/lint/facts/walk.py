@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from dexnb.graph.frames import Frame
 from dexnb.graph.source import Tree
-from dexnb.lint.facts.following import follow, threaded
+from dexnb.lint.facts.following import follow, generates, read_as_call, threaded
 from dexnb.lint.facts.kinds import kind_of
 from dexnb.lint.facts.leaving import leaves
 from dexnb.lint.facts.lost import is_lost
@@ -114,11 +114,12 @@ class _Walker:
     def _looped(
         self, node: ast.While | ast.For | ast.AsyncFor, frame: Frame, around: Trail
     ) -> None:
-        if not isinstance(node, ast.While):
-            self._inside(node.iter, frame, around)
         inner = self._loop(node, frame, around)
         if isinstance(node, ast.While):
             self._inside(node.test, frame, inner)
+        else:
+            # Each round goes on with the body of a generator.
+            self._inside(node.iter, frame, inner if generates(node.iter, frame) else around)
         self.block(node.body, frame, inner)
         self.block(node.orelse, frame, around)
 
@@ -165,6 +166,9 @@ class _Walker:
             self._inside(node.value, frame, around, awaited=True, dropped=dropped)
         elif isinstance(node, ast.Call):
             self._call(node, frame, around, awaited=awaited, dropped=dropped)
+        elif isinstance(node, ast.Attribute) and (read := read_as_call(node, frame)) is not None:
+            self._inside(node.value, frame, around)
+            self._reach(read, read, "", Spot(read, frame, around), False, False)  # noqa: FBT003
         else:
             self._parts(node, frame, around)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dexnb.lint.facts.bindings import bindings_of
 from dexnb.lint.facts.bounds import limits_in
 from dexnb.lint.facts.clocks import reads_clock
+from dexnb.lint.facts.following import generates
 from dexnb.lint.facts.method import MethodFacts
 from dexnb.lint.facts.nodes import within
 from dexnb.lint.facts.polls import Poll
@@ -47,7 +48,7 @@ def hand_written_deadline(step: StepSubject) -> Iterator[Remark]:
             yield Remark(
                 each.node, each.frame, "this timeout bounds the whole poll, by attempt", _HINT
             )
-        if isinstance(poll.node, ast.For):
+        if isinstance(poll.node, ast.For) and not generates(poll.node.iter, poll.frame):
             message = "this poll gives up after a number of rounds that each attempt counts anew"
             yield Remark(poll.node, poll.frame, message, _HINT)
         for test in poll.tests:
