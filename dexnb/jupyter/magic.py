@@ -120,9 +120,7 @@ def _known(reading: SourceReading) -> str:
 
 def _in_order(findings: list[Finding], reading: SourceReading) -> list[Finding]:
     """Sort findings by the order of the cells, and leave the made-up file name out."""
-    places = {unit.cell: number for number, unit in enumerate(reading.units)}
-    ordered = sorted(in_order(findings), key=lambda each: places.get(each.place.cell, -1))
-    return [_here(each) for each in ordered]
+    return [_here(each) for each in in_order(findings, reading.units)]
 
 
 def _counted(count: int, noun: str) -> str:

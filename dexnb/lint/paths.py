@@ -77,12 +77,14 @@ def _report(readings: Iterable[tuple[str, SourceReading]], settings: LintSetting
     findings: list[Finding] = []
     flows: list[str] = []
     problems: list[SourceProblem] = []
+    units: list[Unit] = []
     for file, reading in readings:
         files.append(file)
+        units += reading.units
         findings += lint_reading(reading, settings)
         flows += [flow.registered.flow_type for flow in reading.flows]
         problems += [each for each in reading.problems if each.kind == "skipped"]
-    return LintReport(tuple(in_order(findings)), tuple(files), tuple(flows), tuple(problems))
+    return LintReport(tuple(in_order(findings, units)), tuple(files), tuple(flows), tuple(problems))
 
 
 def lint_reading(reading: SourceReading, settings: LintSettings) -> list[Finding]:

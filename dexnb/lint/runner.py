@@ -10,6 +10,7 @@ from dexnb.flow.flow import Flow
 from dexnb.flow.registry import RegisteredFlow, look_at_flow, read_flow
 from dexnb.graph.place import place_of
 from dexnb.graph.source import plain_function
+from dexnb.graph.still.unit import Unit
 from dexnb.lint.facts.problems import problem_of
 from dexnb.lint.facts.step import FlowSubject, StepSubject
 from dexnb.lint.facts.walk import TooMuch
@@ -115,8 +116,13 @@ def _not_judged(subject: FlowSubject | StepSubject, reasons: list[str]) -> Findi
     )
 
 
-def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """Sort findings by place and code, and take each place and code once."""
+def in_order(findings: Iterable[Finding], units: Iterable[Unit] = ()) -> list[Finding]:
+    """Sort findings by place and code, and take each place and code once.
+
+    Args:
+        findings: What was found.
+        units: The files and cells that were read: a notebook's cells stand in this order.
+    """
     first: dict[object, Finding] = {}
     for finding in findings:
         key = (finding.place, finding.code, finding.message if not finding.place.line else "")
@@ -124,4 +130,10 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
         # What was found outweighs what could not be told from another Step's way to that place.
         if kept is None or (kept.verdict, finding.verdict) == ("cannot tell", "found"):
             first[key] = finding
-    return sorted(first.values(), key=lambda each: (each.place, each.code, each.message))
+    numbers = {(unit.path, unit.cell): number for number, unit in enumerate(units)}
+
+    def rank(each: Finding) -> tuple[str, int, Place, str, str]:
+        place = each.place
+        return place.path, numbers.get((place.path, place.cell), -1), place, each.code, each.message
+
+    return sorted(first.values(), key=rank)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.linted import MENDABLE
 from tests.cli.processes import PATIENCE, ROOT, Begin, Command
 
 
@@ -62,3 +63,11 @@ def dexnb(begin: Begin) -> Command:
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     return run
+
+
+@pytest.fixture
+def bad(folder: Path) -> Path:
+    """Write a file with findings of one rule, all of which can be mended."""
+    path = folder / "bad.py"
+    path.write_text(MENDABLE)
+    return path

@@ -18,7 +18,10 @@ OUTSIDE = (CallKind.FOREIGN, CallKind.HIDDEN)
 
 
 def stand_ins(calls: Sequence[CallSpot]) -> list[CallSpot]:
-    """Give the calls of methods of other objects in which nothing foreign or hidden is called."""
+    """Give the calls that may stand for another system's: nothing foreign is called in them.
+
+    That are methods of other objects, and functions that a coroutine awaits.
+    """
     going_out = {part.node for spot in calls if spot.kind in OUTSIDE for part in spot.around}
     return [
         spot
@@ -28,8 +31,10 @@ def stand_ins(calls: Sequence[CallSpot]) -> list[CallSpot]:
 
 
 def _is_of_another(spot: CallSpot) -> bool:
-    """Tell a method of an object that the Step holds or was given, from one of its own."""
+    """Tell what the Step holds or was given, or a stub in a notebook, from what is its own."""
     function = spot.call.func
+    if isinstance(function, ast.Name):
+        return spot.awaited
     if not isinstance(function, ast.Attribute) or isinstance(spot.call, Reading):
         return False
     base = spot.frame.scope.look(function.value)

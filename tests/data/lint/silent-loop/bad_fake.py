@@ -78,6 +78,19 @@ class AwaitPie(_Bounded):
     def execute(self, context: Context, input: str) -> StepDecision:
         while self.ovens.state_now(input) == "BAKING":  # expect: DX103?
             sleep_blocking(2)  # expect: DX201?
+        return go_to(AwaitTart, input)
+
+
+async def tart(name: str) -> str:
+    return "DONE"
+
+
+class AwaitTart(_Bounded):
+    """A stub that a reader of a notebook writes first."""
+
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
+        while await tart(input) not in ("DONE", "BURNT"):  # expect: DX103 DX104?
+            await asyncio.sleep(2)  # expect: DX201?
         return graceful_complete()
 
 
@@ -90,5 +103,5 @@ class Baking(Flow[str]):
     def get_steps(self) -> StepList[str]:
         ovens = FakeOvens()
         return StepList.start_step(AwaitLoaf(ovens)).other_steps(
-            AwaitCake(ovens), AwaitPie(ovens), GiveUp()
+            AwaitCake(ovens), AwaitPie(ovens), AwaitTart(ovens), GiveUp()
         )
