@@ -69,7 +69,7 @@ def test_every_kind_of_node_and_edge_is_drawn(theme: Any) -> None:
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_a_way_to_the_same_step_is_seen_outside_of_it(theme: Any) -> None:
+def test_d01_a_way_to_the_same_step_is_seen_outside_of_it(theme: Any) -> None:
     """At least 20 px above its box, with a point and its guard, on no other box."""
     loop = FlowGraph(
         "Loop",
@@ -259,7 +259,7 @@ def test_wide_and_combining_letters_are_measured_as_such() -> None:
 
 
 @pytest.mark.timing
-def test_500_steps_and_700_edges_are_drawn_within_two_seconds() -> None:
+def test_d05_500_steps_and_700_edges_are_drawn_within_two_seconds() -> None:
     """All of them: nothing is left out."""
     large = made.large()
     began = perf_counter()

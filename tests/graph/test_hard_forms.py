@@ -42,7 +42,7 @@ async def taken(flow: Flow[int], inputs: list[int]) -> Ways:
 
 
 @each_form
-def test_a_hard_form_gives_the_edges_that_a_person_would_draw(
+def test_d08_a_hard_form_gives_the_edges_that_a_person_would_draw(
     step: type[Step[Any]], ways: Ways
 ) -> None:
     """Just these; an unknown one is where only running the code can tell, and has its line."""
@@ -58,7 +58,7 @@ def test_a_hard_form_gives_the_edges_that_a_person_would_draw(
 
 
 @each_form
-def test_no_way_that_a_run_takes_is_missing(step: type[Step[Any]], ways: Ways) -> None:
+def test_d08_no_way_that_a_run_takes_is_missing(step: type[Step[Any]], ways: Ways) -> None:
     """Over many runs with inputs drawn at random; all that is drawn by name is really taken."""
     draw = random.Random(step.__name__)
     inputs = [draw.randrange(1000) for _ in range(RUNS)]

@@ -63,7 +63,7 @@ def test_ranks_are_topological_generations_once_nothing_leads_back(
     names = [str(n) for n in range(10)]
     named = [(str(a), str(b)) for a, b in pairs]
     back = backward(names, named, "0")
-    graph = nx.DiGraph([pair for pair in named if pair not in back])
+    graph: nx.DiGraph[str] = nx.DiGraph([pair for pair in named if pair not in back])
     graph.add_nodes_from(names)
     expected = {
         name: rank

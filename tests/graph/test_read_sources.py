@@ -78,7 +78,7 @@ def ways(graph: FlowGraph) -> list[tuple[str, str]]:
     return [(edge.source, edge.target) for edge in graph.edges if edge.kind == "transition"]
 
 
-def test_a_flow_in_cells_is_read_and_a_redefinition_is_seen(namespace: dict[str, Any]) -> None:
+def test_c08_a_flow_in_cells_is_read_and_a_redefinition_is_seen(namespace: dict[str, Any]) -> None:
     """The second graph has the edge that the second cell added, and the first cell is forgotten."""
     first = run_cell(CELL.format(body="return dead_end()"), "<cell 1>", namespace)
     assert ways(read_graph(first)) == []
@@ -87,7 +87,7 @@ def test_a_flow_in_cells_is_read_and_a_redefinition_is_seen(namespace: dict[str,
     assert read_graph(second).path == ""
 
 
-def test_a_class_made_by_exec_gives_its_steps_and_an_unknown_node(
+def test_c08_a_class_made_by_exec_gives_its_steps_and_an_unknown_node(
     namespace: dict[str, Any],
 ) -> None:
     """No exception: what cannot be read is drawn as unknown, with a notice."""

@@ -15,7 +15,7 @@ from dexnb.lint import LintSettings, explain, lint_flow, lint_paths, lint_text, 
 from tests.lint.marks import DATA, SHAPES, marked, shown
 
 DROPPED = DATA / "dropped-output/bad.py"
-SWALLOWING = SHAPES / "swallowing.py"
+SWALLOWING = SHAPES / "f06_swallowing.py"
 
 
 def loaded(path: Path) -> ModuleType:
@@ -92,7 +92,7 @@ def notebook(*cells: str) -> str:
     return json.dumps(document)
 
 
-def test_a_notebook_is_judged_cell_by_cell(tmp_path: Path) -> None:
+def test_c09_a_notebook_is_judged_cell_by_cell(tmp_path: Path) -> None:
     """A timed cell too; a broken cell is reported; a comment before all is for its cell alone."""
     text = SWALLOWING.read_text("utf-8")
     head, body = text.split("\n\nclass AwaitExposure")

@@ -104,7 +104,9 @@ CASES = list(product(MOVES, PLACES))
 
 
 @pytest.mark.parametrize(("moved", "place"), CASES)
-def test_what_is_wrong_stays_wrong_wherever_it_stands(moved: tuple[str, ...], place: str) -> None:
+def test_f_move_what_is_wrong_stays_wrong_wherever_it_stands(
+    moved: tuple[str, ...], place: str
+) -> None:
     """A call without a limit, and a loop that does not beat; behind three levels nobody can tell.
 
     A sleep that is hidden may be none, so that nobody can tell whether the loop pauses.
@@ -118,7 +120,9 @@ def test_what_is_wrong_stays_wrong_wherever_it_stands(moved: tuple[str, ...], pl
 
 
 @pytest.mark.parametrize(("moved", "place"), CASES)
-def test_what_is_right_stays_right_wherever_it_stands(moved: tuple[str, ...], place: str) -> None:
+def test_f_move_what_is_right_stays_right_wherever_it_stands(
+    moved: tuple[str, ...], place: str
+) -> None:
     """Nothing is said of a good loop in pieces; what is hidden is never called wrong."""
     found = verdicts(flow(moved, place, limit=", timeout=3", beats=True))
     if place == "three levels":
@@ -168,7 +172,7 @@ def in_cells(*texts: str) -> str:
 
 @pytest.mark.parametrize("beats", [False, True])
 @pytest.mark.parametrize("place", ["the same file", "another file", "another cell"])
-def test_functions_are_followed_wherever_they_stand(
+def test_f_move_functions_are_followed_wherever_they_stand(
     place: str, beats: bool, tmp_path: Path
 ) -> None:
     """The call is found without a limit, at its own place; the beat is seen."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dexnb.examples.polling import PollingFlow
-from dexnb.lint import lint_flow, lint_paths
+from dexnb.lint import lint_flow, lint_paths, lint_text
 from dexnb.model.finding import Finding
 from tests.house.tree import ROOT
 from tests.lint.marks import DATA, SHAPES, marked, shown
@@ -35,7 +35,7 @@ def test_the_linter_finds_what_is_marked(path: Path) -> None:
     assert report.problems == ()
 
 
-def test_a_broken_file_leaves_the_others_as_they_are() -> None:
+def test_f_all_a_broken_file_leaves_the_others_as_they_are() -> None:
     """All files in one call, one of them no Python: it is reported, the findings are the same."""
     report = lint_paths([SHAPES, DATA])
     assert [(each.code, each.place.line) for each in of(report.findings, BROKEN)] == [("DX900", 4)]
@@ -45,11 +45,51 @@ def test_a_broken_file_leaves_the_others_as_they_are() -> None:
     assert len(report.files) == len(FILES)
 
 
-def test_ordinary_loops_are_no_polls() -> None:
+def test_f_none_ordinary_loops_are_no_polls() -> None:
     """All loops that wait for nobody's state give nothing, and the linter has seen them all."""
     text = (SHAPES / "ordinary.py").read_text("utf-8")
     assert [text.count(f"# {number}: ") for number in range(1, 37)] == [1] * 36
     assert lint_paths([SHAPES / "ordinary.py"]).findings == ()
+
+
+EXCEPT = """
+import asyncio
+from dexnb import AsyncContext, Flow, Step, StepDecision, StepList, graceful_complete
+from kilns import status
+
+class AwaitKiln(Step[str]):
+    async def execute(self, context: AsyncContext, input: str) -> StepDecision:
+        while await asyncio.wait_for(status(input), 5) == "hot":
+            await context.heartbeat()
+            try:
+                await asyncio.sleep(5)
+            {handler}:
+                continue
+        return graceful_complete()
+
+class Firing(Flow[str]):
+    def get_steps(self) -> StepList[str]:
+        return StepList.start_step(AwaitKiln())
+"""
+
+
+@pytest.mark.parametrize(
+    ("handler", "codes"),
+    [
+        ("except", ["DX306"]),
+        ("except BaseException", ["DX306"]),
+        ("except asyncio.CancelledError", ["DX306"]),
+        ("except Exception", []),
+        ("except (OSError, TimeoutError)", []),
+    ],
+)
+def test_f_except_a_bare_handler_around_the_sleep_swallows_cancellation(
+    handler: str, codes: list[str]
+) -> None:
+    """One for Exception does not: a cancellation is none."""
+    report = lint_text(EXCEPT.replace("{handler}", handler), path="kiln.py")
+    assert [each.code for each in report.findings if each.code == "DX306"] == codes
+    assert any(each.code == "DX203" for each in report.findings)
 
 
 def test_the_examples_are_clean() -> None:

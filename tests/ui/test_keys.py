@@ -13,7 +13,7 @@ pytestmark = pytest.mark.ui
 KEYS = ("a", "b", "x", "d", "d", "m", "z", "Delete", "Backspace", "ArrowDown", "Enter")
 
 
-def test_no_key_changes_the_notebook_or_the_graph(notebook: NotebookPage) -> None:
+def test_d12_d13_no_key_changes_the_notebook_or_the_graph(notebook: NotebookPage) -> None:
     """Whatever has the focus: a Step, a button, a tab, a slider, the timeline, the frame."""
     notebook.open(SHOW, LAB, "1 + 1")
     notebook.run(0)
@@ -89,7 +89,7 @@ def test_saving_by_keys_saves_the_notebook(notebook: NotebookPage) -> None:
     expect(notebook.standing).to_have_text("Not started")
 
 
-def test_a_step_that_goes_back_to_itself_shows_its_loop(notebook: NotebookPage) -> None:
+def test_d01_a_step_that_goes_back_to_itself_shows_its_loop(notebook: NotebookPage) -> None:
     """The way stands outside the Step's frame, with its arrow."""
     notebook.open(LOOPING)
     notebook.run(0)

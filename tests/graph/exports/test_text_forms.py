@@ -232,7 +232,8 @@ def test_networkx_answers_questions_about_the_flow() -> None:
     graph = to_networkx(shop)
     assert graph.graph["start"] == made.RESERVE
     assert nx.has_path(graph, graph.graph["start"], made.PARCEL)
-    circles = nx.simple_cycles(nx.DiGraph(graph))
+    plain: nx.DiGraph[str] = nx.DiGraph(graph)
+    circles = nx.simple_cycles(plain)
     assert {frozenset(each) for each in circles} == {
         frozenset([made.AWAIT]),
         frozenset([made.AWAIT, made.SHIP]),
@@ -261,7 +262,7 @@ def test_text_forms_have_every_way_of_the_graph(make: Callable[[], FlowGraph]) -
     assert dot.count(" -> ") == len(graph.edges) + starts
 
 
-def test_mermaid_says_where_a_page_needs_settings_of_its_own() -> None:
+def test_d05_mermaid_says_where_a_page_needs_settings_of_its_own() -> None:
     """Past what it draws as it comes; nothing is cut, and smaller graphs have no such line."""
     large = to_mermaid(made.large(900, 1200))
     first, second = large.split("\n")[:2]

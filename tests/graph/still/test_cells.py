@@ -72,7 +72,7 @@ def test_a_cell_of_another_language_is_skipped_and_said_so(magic: str, tmp_path:
     assert [(each.kind, each.place.cell) for each in reading.problems] == [("skipped", "c2")]
 
 
-def test_a_cell_that_cannot_be_parsed_is_reported_and_the_rest_read(tmp_path: Path) -> None:
+def test_c09_a_cell_that_cannot_be_parsed_is_reported_and_the_rest_read(tmp_path: Path) -> None:
     """With the cell and the line."""
     file = write_notebook(tmp_path / "n.ipynb", HEAD + END, "x = 1\nclass F(:", FLOW, "y = (")
     reading = read_source(file)
