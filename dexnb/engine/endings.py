@@ -136,6 +136,20 @@ class Endings:
         if self._doubted and self._looking is None:
             self._looking = self._loop.create_task(self._look())
 
+    def doubt(self, run_id: str) -> None:
+        """Let everyone on this loop look at a run who waits for it.
+
+        Nobody may ever be told of its last turn: whether that was applied is not known.
+        """
+        for endings in tuple(self._all):
+            endings.look_at(run_id)
+
+    def look_at(self, run_id: str) -> None:
+        """Let this engine's own waits for a run look at the store."""
+        self.resolve(run_id, ended=False)
+        if run_id in self._waiting:
+            self._doubt((run_id,))
+
     def close(self) -> None:
         """End all waits with RuntimeClosed."""
         self._closed = True
