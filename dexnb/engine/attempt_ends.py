@@ -41,6 +41,7 @@ class _End:
     retry: NewWorkItem | None
     turn: Turn | None
     failures: int = 0
+    refused: bool = False
 
 
 class AttemptEnds:
@@ -86,22 +87,37 @@ class AttemptEnds:
             # After a failure the store may have done its part before, and only the answer was lost.
             if not end.failures:
                 attempt.note_late("result")
-            elif end.turn is not None:
+            elif end.turn is not None and not end.refused:
                 await self._near.applied_before(*end.turn)
+            else:
+                self._doubt(end)
         except Exception as error:  # noqa: BLE001 - whatever a store raises
             attempt.record("engine_error", {"error": f"{type(error).__name__}: {error}"})
-            if not isinstance(error, ProviderError):
-                return end.failures == STRANGE_ERRORS
-            if error.retryable or end.turn is None:
-                return not error.retryable
-            # The turn is what was refused: as a message it is judged by itself.
-            end.turn = None
-            return False
+            return self._is_given_up(end, error)
         return True
+
+    def _is_given_up(self, end: _End, error: Exception) -> bool:
+        """Tell whether an acknowledgement that has failed is not made again."""
+        strange = not isinstance(error, ProviderError)
+        if strange and end.failures < STRANGE_ERRORS:
+            return False
+        if isinstance(error, ProviderError) and error.retryable:
+            return False
+        if not strange and end.turn is not None and not end.refused:
+            # The turn is what was refused: as a message it is judged by itself.
+            end.refused = True
+            return False
+        self._doubt(end)
+        return True
+
+    def _doubt(self, end: _End) -> None:
+        """Say of a turn that nobody knows whether it was applied, though it may be refused now."""
+        if end.turn is not None:
+            self._near.doubted(end.turn[0].run_id)
 
     async def _write(self, end: _End) -> None:
         token, durable = end.attempt.token, end.attempt.durable
-        if end.turn is None or end.message is None:
+        if end.turn is None or end.message is None or end.refused:
             await self._provider.ack_work_item(token, end.message, end.retry, durable=durable)
             return
         commit, state = end.turn

@@ -90,7 +90,7 @@ class Endings:
     ) -> T:
         known: Known | None = None
         while True:
-            future: asyncio.Future[Known | None] = self._loop.create_future()
+            future: asyncio.Future[None] = self._loop.create_future()
             waiting.setdefault(run_id, {})[future] = None
             try:
                 if first:
@@ -98,7 +98,8 @@ class Endings:
                     if (found := look(known)) is not None:
                         return found
                 first = True
-                known = await future
+                await future
+                known = waiting[run_id][future]
             finally:
                 if future.done() and not future.cancelled():
                     # Whoever fails in the read above has no use for the news that the engine stops.
@@ -135,6 +136,20 @@ class Endings:
         if self._doubted and self._looking is None:
             self._looking = self._loop.create_task(self._look())
 
+    def doubt(self, run_id: str) -> None:
+        """Let everyone on this loop look at a run who waits for it.
+
+        Nobody may ever be told of its last turn: whether that was applied is not known.
+        """
+        for endings in tuple(self._all):
+            endings.look_at(run_id)
+
+    def look_at(self, run_id: str) -> None:
+        """Let this engine's own waits for a run look at the store."""
+        self.resolve(run_id, ended=False)
+        if run_id in self._waiting:
+            self._doubt((run_id,))
+
     def close(self) -> None:
         """End all waits with RuntimeClosed."""
         self._closed = True
@@ -161,19 +176,20 @@ class Endings:
     ) -> None:
         """Let this engine's own waits for a run look again: at what a turn has left, if given."""
         self._open.discard(run_id)
-        waiting: Iterable[asyncio.Future[Known | None]] = ()
+        waiting: _News = {}
         if ended:
             self._unread.pop(run_id, None)
-            waiting = self._waiting.get(run_id, ())
-        waits = [*waiting, *self._watching.get(run_id, ())]
-        if not waits:
+            waiting = self._waiting.get(run_id, {})
+        watching = self._watching.get(run_id, {})
+        count = len(waiting) + len(watching)
+        if not count:
             return
         record = None if commit is None else _record_of(commit)
         # Two that wait must not have the same lists and dicts in their hands.
-        known = None if record is None else (record, state if ended and len(waits) == 1 else None)
-        for future in waits:
-            if not future.done():
-                future.set_result(known)
+        known = None if record is None else (record, state if ended and count == 1 else None)
+        for waits in (waiting, watching):
+            for future in waits:
+                _tell(waits, future, known)
 
     async def _look(self) -> None:
         try:
@@ -192,6 +208,18 @@ class Endings:
             self._looking = None
 
 
+def _tell(waits: _News, future: asyncio.Future[None], known: Known | None) -> None:
+    """Tell one who waits; who was told already and had no turn yet finds the newest of both."""
+    if not future.done():
+        waits[future] = known
+        future.set_result(None)
+        return
+    before = waits[future]
+    # To look at the store is newer than any turn that one is told of.
+    if before is not None and (known is None or known[0].version > before[0].version):
+        waits[future] = known
+
+
 def _record_of(commit: Commit) -> RunRecord | None:
     if not commit.events:
         return None
@@ -208,8 +236,11 @@ def _ended(known: Known) -> RunState | None:
     return RunState.from_text(record.state) if state is None else state
 
 
-_Waits = dict[str, dict["asyncio.Future[Known | None]", None]]
-"""Who waits, by run id; each is told what the run has come to, or to look for itself.
+_News = dict["asyncio.Future[None]", Known | None]
+"""Who waits for a run, and what each is told that it has come to; None: to look for itself."""
+
+_Waits = dict[str, _News]
+"""Who waits, by run id.
 
 Who came first is told first, here and below: so the same program on a virtual clock goes the same
 way each time.

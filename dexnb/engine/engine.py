@@ -135,7 +135,7 @@ class Engine:
             sync_slots=lambda: options.sync_concurrency,
             ended=self._ended,
         )
-        self.near = NearRuns(provider, self._committed)
+        self.near = NearRuns(provider, self._committed, self.endings.doubt)
         self.worker = self._worker(loop)
         self.orchestrator = Orchestrator(
             provider, options, self.telemetry, self.near, self._turn_freed

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dexnb.clock import wall_time
 from dexnb.engine.patience import patiently
 from dexnb.engine.turn import turn
-from dexnb.errors import DexnbError
+from dexnb.errors import DexnbError, ProviderError
 from dexnb.model.message import Message
 from dexnb.model.run_state import RunState
 from dexnb.providers import Commit, Provider
@@ -30,12 +30,19 @@ class NearRuns:
     Args:
         provider: The store.
         committed: Called with each commit that was applied, and the state that it led to.
+        doubted: Called with a run's id where nobody knows whether its last turn was applied.
     """
 
-    def __init__(self, provider: Provider, committed: Callable[[Commit, RunState], None]) -> None:
+    def __init__(
+        self,
+        provider: Provider,
+        committed: Callable[[Commit, RunState], None],
+        doubted: Callable[[str], None],
+    ) -> None:
         """Start with none."""
         self._provider = provider
         self._committed = committed
+        self.doubted = doubted
         self._states: OrderedDict[str, RunState] = OrderedDict()
 
     def take(self, run_id: str, version: int | None = None) -> RunState | None:
@@ -65,8 +72,15 @@ class NearRuns:
         """Learn whether a turn was applied, and only the store's answer was lost.
 
         If not, whoever holds the run now folds the same messages: a turn applies exactly once.
+
+        Raises:
+            ProviderError: The store does not tell, and those who wait for the run look themselves.
         """
-        record = await patiently(lambda: self._provider.read_run(run_id=commit.run_id))
+        try:
+            record = await patiently(lambda: self._provider.read_run(run_id=commit.run_id))
+        except ProviderError:
+            self.doubted(commit.run_id)
+            raise
         if record is not None and record.state == commit.state:
             self.applied(commit, state)
 

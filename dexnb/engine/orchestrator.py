@@ -117,6 +117,16 @@ class Orchestrator:
 
     async def _acknowledge(self, item: OrchestrationItem, commit: Commit, state: RunState) -> bool:
         """Write a turn; tell whether that is done with. A store that says never raises."""
+        try:
+            done = await self._write(item, commit, state)
+        except Exception:
+            self._near.doubted(item.run_id)
+            raise
+        if not done:
+            self._near.doubted(item.run_id)
+        return done
+
+    async def _write(self, item: OrchestrationItem, commit: Commit, state: RunState) -> bool:
         for delay in (*ACK_DELAYS, None):
             try:
                 await self._provider.ack_orchestration_item(item.token, commit)

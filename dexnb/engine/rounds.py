@@ -116,6 +116,8 @@ class Driver:
                     host.stalled(attempt, since)
             self._observe(future)
             if attempt.closing is not None and not self._cleaning_up():
+                if asyncio.isfuture(future):
+                    future.add_done_callback(_hear)
                 thrown = self._refuse()
                 continue
             thrown = None
@@ -187,6 +189,12 @@ class Driver:
             getattr(awaited, "__name__", "") in CLEANUP_CALLS
             for awaited in _chain(self._coroutine.cr_await)  # type: ignore[attr-defined]
         )
+
+
+def _hear(future: asyncio.Future[Any]) -> None:
+    """Hear how a refused call ends, of which asyncio would say that nobody has asked."""
+    if not future.cancelled():
+        future.exception()
 
 
 _NAMES = {"FutureIter": "a future", "NoneType": "one turn of the loop"}

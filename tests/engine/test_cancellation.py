@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Self
@@ -181,6 +182,34 @@ async def test_the_next_call_of_an_async_step_fails_at_once(runtime: Runtime) ->
     assert after[-1] == pytest.approx(10)
     assert await run.stream(PROGRESS) == ()
     assert len(await telemetry(run, "late_write")) == 1
+
+
+@with_runtime
+async def test_a_refused_call_that_fails_later_is_no_stray_error(runtime: Runtime) -> None:
+    """It goes on without the Step, and nobody is left who could hear how it ends."""
+    uncaught: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: uncaught.append(told))
+    failed: list[float] = []
+
+    async def fails() -> None:
+        await asyncio.sleep(5)
+        failed.append(clock())
+        raise ValueError
+
+    async def goes_on(context: AsyncContext, input: Any) -> StepDecision:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(3600)
+        await asyncio.create_task(fails())
+        return graceful_complete()
+
+    run = await runtime.start(flow(step(goes_on)), "flow")
+    await asyncio.sleep(1)
+    await run.stop()
+    assert (await finished(run)).status == "CANCELED"
+    await asyncio.sleep(10)
+    gc.collect()
+    assert failed == [6]
+    assert not uncaught
 
 
 @pytest.mark.parametrize("swallows", [asyncio.CancelledError, BaseException])

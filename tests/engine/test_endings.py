@@ -9,7 +9,7 @@ from dexnb import Clock, StepDecision, graceful_complete
 from dexnb.engine import Runtime, RuntimeOptions
 from dexnb.engine.turn import turn
 from dexnb.flow.context import AsyncContext
-from dexnb.model.message import Stop
+from dexnb.model.message import Published, Stop
 from dexnb.model.run_state import RunState
 from dexnb.providers import Handlers, MemoryProvider, MemoryStore, NewMessage, RunRecord
 from tests.engine.flows import flow, virtual
@@ -76,6 +76,48 @@ def test_an_end_that_nobody_tells_of_is_seen_soon() -> None:
             await other.close()
 
     asyncio.run(body())
+
+
+async def rest(context: AsyncContext, input: Any) -> StepDecision:
+    """Go on for long."""
+    await asyncio.sleep(3600)
+    return graceful_complete(input)
+
+
+def ended(record: RunRecord) -> str | None:
+    """Give how a run has ended."""
+    return None if record.status == "RUNNING" else record.status
+
+
+@virtual
+async def test_of_two_turns_at_once_who_waits_hears_of_the_newer_one() -> None:
+    """It comes before the one who waits could look at the first."""
+    async with Runtime(MemoryProvider()) as runtime:
+        run = await runtime.start(flow(rest), "flow", 1)
+        endings, state = runtime.engine.endings, await run.state()
+        waits = asyncio.create_task(endings.until(run.run_id, ended))
+        await asyncio.sleep(1)
+        for message in (Published("Orders", [1], "world", "one"), Stop("CANCEL", "because")):
+            endings.changed(turn(state, [message], time=1.0, wall=1.0), state)
+        async with asyncio.timeout(10):
+            assert await waits == "CANCELED"
+
+
+@virtual
+async def test_who_is_to_look_at_the_store_does_so_whatever_turn_is_told_then() -> None:
+    """That turn may be older than what another process has done."""
+    store = MemoryStore()
+    async with Runtime(MemoryProvider(store)) as runtime:
+        run = await runtime.start(flow(rest), "flow", 1)
+        endings, state = runtime.engine.endings, await run.state()
+        waits = asyncio.create_task(endings.until(run.run_id, ended))
+        await asyncio.sleep(1)
+        older = turn(state, [Published("Orders", [1], "world", "one")], time=1.0, wall=1.0)
+        store.runs[run.run_id].status = "CANCELED"
+        endings.look()
+        endings.changed(older, state)
+        async with asyncio.timeout(10):
+            assert await waits == "CANCELED"
 
 
 def test_two_that_wait_share_nothing_that_could_be_changed() -> None:

@@ -51,13 +51,19 @@ class Machine:
         provider: Its way to the store.
         flows: The code that it knows.
         options: Of its engine.
+        killed: Called when it was killed.
     """
 
     def __init__(
-        self, provider: FaultyProvider, flows: Sequence[Flow[Any]], options: RuntimeOptions
+        self,
+        provider: FaultyProvider,
+        flows: Sequence[Flow[Any]],
+        options: RuntimeOptions,
+        killed: Callable[[], None] = lambda: None,
     ) -> None:
         """Switch nothing on yet."""
         self.provider = provider
+        self._killed = killed
         self.runtime = Runtime(provider, options=options)
         self._flows = flows
         self._tasks: dict[asyncio.Task[Any], None] = {}
@@ -162,9 +168,14 @@ class Machine:
         capture.uninstall(self.runtime.engine)
         collector.uninstall(self.runtime.engine)
         await self.provider.inner.close()
+        self._killed()
         if self._watch is not None:
             self._watch.cancel()
         self._gone.set()
+
+    def look(self) -> None:
+        """Let it see that another process has changed the store, as its watch does in real time."""
+        self._context.run(self.runtime.engine.endings.look)
 
     def _end_threads(self) -> None:
         """End its threads where they pause."""

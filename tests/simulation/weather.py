@@ -101,7 +101,11 @@ class Weather:
 
 
 class ShakyProvider(FaultyProvider):
-    """A provider in this weather; `doomed` when a call is under way that will be cut off."""
+    """A provider in this weather; `doomed` when a call is under way that will be cut off.
+
+    `untold` are the runs of which a turn may be in the store without an answer to its engine, so
+    that it dies with what it would tell the others on its loop.
+    """
 
     def __init__(self, inner: Provider, weather: Weather, rng: Random) -> None:
         """Throw the dice of one engine's life."""
@@ -109,6 +113,22 @@ class ShakyProvider(FaultyProvider):
         self._weather = weather
         self._rng = rng
         self.doomed = False
+        self.untold: set[str] = set()
+
+    async def ack_orchestration_item(self, token: str, commit: Commit) -> None:
+        """Pass on, and note whether an answer came."""
+        self.untold.add(commit.run_id)
+        await super().ack_orchestration_item(token, commit)
+        self.untold.discard(commit.run_id)
+
+    async def ack_work_item_with_turn(
+        self, token: str, message: NewMessage, turn: Commit, *, durable: bool = True
+    ) -> bool:
+        """Pass on, and note whether an answer came."""
+        self.untold.add(turn.run_id)
+        applied = await super().ack_work_item_with_turn(token, message, turn, durable=durable)
+        self.untold.discard(turn.run_id)
+        return applied
 
     def struck(self, method: str, number: int) -> Iterable[Fault]:
         """Throw the dice for a call."""
