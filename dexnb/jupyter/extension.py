@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import dexnb
+from dexnb.jupyter.cells_run import CellsRun
 from dexnb.jupyter.magic import USAGE, Magic
 
 
@@ -13,11 +13,7 @@ def load(ipython: Any) -> None:
     """Give the notebook the name `dex`, unless it has one, and the magic `%dexnb`."""
     ipython.user_ns.setdefault("dex", dexnb)
 
-    def cells() -> Iterator[tuple[int, str]]:
-        raw = ipython.history_manager.input_hist_raw
-        yield from ((number, text) for number, text in enumerate(raw) if text.strip())
-
-    magic = Magic(cells)
+    magic = Magic(CellsRun(ipython))
 
     def answer(line: str) -> Any:
         return magic(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,10 @@ class Magic:
     """Answers `%dexnb`.
 
     Args:
-        cells: Gives the text of each cell that ran, with its number, in the order of running.
+        cells: The number and the text of each cell that has run by the time it is asked.
     """
 
-    def __init__(self, cells: Callable[[], Iterable[tuple[int, str]]]) -> None:
+    def __init__(self, cells: Iterable[tuple[int, str]]) -> None:
         """Ask this kernel for its cells."""
         self._cells = cells
 
@@ -87,7 +87,7 @@ class Magic:
 
     def _reading(self) -> SourceReading:
         """Read the cells that ran, of equal ones the last."""
-        latest = {text: number for number, text in self._cells()}
+        latest = {text: number for number, text in self._cells}
         cells = [
             {"cell_type": "code", "id": f"In [{number}]", "source": text}
             for text, number in sorted(latest.items(), key=lambda item: item[1])

@@ -51,6 +51,17 @@ def test_cells_that_ran_are_linted_by_their_labels(shell: InteractiveShell) -> N
     assert {finding.flow for finding in run(shell, "%dexnb lint Other")} == {"Other"}
 
 
+def test_cells_without_a_history_have_the_numbers_that_it_would_give(
+    shell: InteractiveShell,
+) -> None:
+    """As nbval runs them; what a front end runs silently is no cell."""
+    shell.run_cell("SILENT = 1", silent=True)  # type: ignore[no-untyped-call]
+    shell.run_cell("FIRST = 1")  # type: ignore[no-untyped-call]
+    shell.run_cell(BAD)  # type: ignore[no-untyped-call]
+    found = shell.run_cell("%dexnb lint").result  # type: ignore[no-untyped-call]
+    assert {finding.place.cell for finding in found} == {"In [3]"}
+
+
 def test_a_corrected_cell_takes_the_place_of_the_first(shell: InteractiveShell) -> None:
     """Names are what the cells made of them in the order in which they ran."""
     run(shell, BAD)

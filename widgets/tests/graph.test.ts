@@ -17,6 +17,8 @@ const file = join(__dirname, "../demo/logs/polling.graph.json");
 const polling = JSON.parse(readFileSync(file, "utf8")) as FlowGraph;
 const NONE: ReadonlySet<string> = new Set();
 
+const hasId = (edges: GraphEdge[], id: string) => edges.some((each) => each.id === id);
+
 const node = (name: string, change: Partial<GraphNode> = {}): GraphNode => ({
   id: `step:${name}`,
   kind: "step",
@@ -167,6 +169,26 @@ describe("the layout", () => {
       }
     }
     expect(boxOf(picture, "S0").x).toBeLessThan(boxOf(picture, "S1").x);
+  });
+
+  it("puts hundreds of boxes into columns, without an overlap and soon", () => {
+    const names = Array.from({ length: 500 }, (_, index) => `S${index}`);
+    const on = names.slice(1).map((name, index) => edge(names[index] ?? "", name));
+    const away = names.slice(0, 200).map((name, index) => edge(name, `S${(index * 7 + 3) % 500}`));
+    const picture = pictureOf(graphOf(names, [...on, ...away.filter(({ id }) => !hasId(on, id))]));
+    expect(picture.boxes).toHaveLength(500);
+    const columns = new Map<number, { y: number; end: number }[]>();
+    for (const { x, y, width, height } of picture.boxes) {
+      const column = columns.get(x + width / 2) ?? [];
+      columns.set(x + width / 2, [...column, { y, end: y + height }]);
+    }
+    for (const column of columns.values()) {
+      const ordered = column.sort((one, other) => one.y - other.y);
+      ordered.slice(1).forEach((box, index) => {
+        expect(box.y).toBeGreaterThanOrEqual(ordered[index]?.end ?? 0);
+      });
+    }
+    expect(boxOf(picture, "S0").x).toBeLessThan(boxOf(picture, "S499").x);
   });
 
   it("lets ways enter at different places of a side, none at its corner", () => {

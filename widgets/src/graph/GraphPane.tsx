@@ -6,6 +6,7 @@ import type { FlowGraph, Page } from "../documents";
 import { KEEPS_KEYS, useOfPage, useSelection } from "../lab/context";
 import { Icon, type IconName } from "../lab/Icon";
 import { shownName } from "../value";
+import { MANY } from "./columns";
 import { Legend } from "./Legend";
 import { ArrowHeads, LinkEdge, type LinkEdgeType } from "./LinkEdge";
 import { LAYERS, type Layer, useLayers } from "./layers";
@@ -75,6 +76,7 @@ export function GraphPane({ dark }: { dark: boolean }) {
         colorMode={dark ? "dark" : "light"}
         onInit={setInstance}
         onMoveStart={onMoveStart}
+        onlyRenderVisibleElements={nodes.length > MANY}
         {...TO_LOOK_AT}
       >
         <Zoom instance={instance} refit={refit} />

@@ -4,6 +4,7 @@
  */
 
 import { layout as dagreLayout, Graph } from "@dagrejs/dagre";
+import { MANY, placeInColumns } from "./columns";
 import { CARD_HEIGHT, measure, type Places } from "./measure";
 import { type Box, bendsOf, loopPath, type Point, smoothPath } from "./path";
 import type { Link, Shape, StepBox } from "./shape";
@@ -150,7 +151,8 @@ function ranked(
     const label = way.label ? { width: way.label.length * 5.4, height: 16, labelpos: "c" } : {};
     graph.setEdge(way.from, way.to, label, way.id);
   }
-  dagreLayout(graph);
+  if (graph.nodeCount() > MANY) placeInColumns(graph, RANK_GAP, BOX_GAP);
+  else dagreLayout(graph);
   return graph;
 }
 
