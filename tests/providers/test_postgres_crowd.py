@@ -62,7 +62,7 @@ class Crowd:
             self.all_told.set()
 
 
-def test_engines_side_by_side_lose_and_double_nothing(postgres_url: str) -> None:
+def test_engines_side_by_side_lose_and_double_nothing(new_postgres_url: str) -> None:
     """Each attempt is made once, each message is told once, each history is without a gap."""
     crowd = Crowd()
 
@@ -74,7 +74,7 @@ def test_engines_side_by_side_lose_and_double_nothing(postgres_url: str) -> None
     async def body() -> None:
         async with AsyncExitStack() as stack, asyncio.timeout(40):
             providers = [
-                await stack.enter_async_context(opened(postgres_url, f"engine-{number}"))
+                await stack.enter_async_context(opened(new_postgres_url, f"engine-{number}"))
                 for number in range(ENGINES)
             ]
             parts = [range(number, RUNS, ENGINES) for number in range(ENGINES)]
